@@ -17,6 +17,7 @@
 #include <portolan/store.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,9 @@ candidates_have_measures(const struct dynamics *dynamics, const char *name)
 	struct selection_rule rule;
 	bool has = selection_rule_parse(name, &rule);
 
+	selection_rule_settle(&rule, dynamics);
+	if (rule.kind == SELECT_MEASURE)
+		return has && dynamics_column(dynamics, rule.measure);
 	selection_rule_request(&rule, &wanted);
 	for (size_t i = 0; i < MEASURE_COUNT; i++)
 		if (wanted.measures & MEASURE_BIT(i))
@@ -125,8 +129,8 @@ candidates_have_measures(const struct dynamics *dynamics, const char *name)
 static void
 candidates_offer_measures(const struct line *line)
 {
-	const struct run_query query = {.store = line->store, .epoch_to = UINT32_MAX};
-	const struct dynamics_request request = {.measures = MEASURE_ALL, .user = true};
+	const struct run_query query = {.store = line->store, .epoch_to = UINT32_MAX, .loss_threshold = NAN};
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .user = true, .losses = true};
 	bool of_rules = line->option->kind == OPTION_RULE, known;
 	const char *const *words = of_rules ? selection_names : line->option->choices;
 	struct portolan_error error;

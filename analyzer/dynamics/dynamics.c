@@ -142,7 +142,7 @@ static int
 observations_run(void *context, struct portolan_error *error)
 {
 	const struct dynamics_options *request = context;
-	const struct dynamics_request wanted = {.signals = LAYOUT_COLUMNS};
+	const struct dynamics_request wanted = {.signals = LAYOUT_COLUMNS, .losses = true};
 	struct dynamics dynamics;
 	int status = STATUS_DONE;
 

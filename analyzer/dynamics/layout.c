@@ -26,6 +26,7 @@ static const struct known {
         {{"epoch", TABLE_U32, .is_same = true, .npy = "<u4"}, LAYOUT_EPOCH},
         {{"gold_prob", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_GOLD_PROB},
         {{"correct", TABLE_BITS, .npy = "|b1"}, LAYOUT_STORED, STORE_CORRECT},
+        {{"task_loss", TABLE_F32}, LAYOUT_STORED, STORE_TASK_LOSS},
         {{"margin", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_MARGIN},
         {{"other_sq", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_OTHER_SQ},
         {{"entropy", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_ENTROPY},
@@ -52,6 +53,9 @@ const struct table_column layout_session_columns[4] = {
 static bool
 layout_has(const struct dynamics *run, const struct known *one)
 {
+	if (run->info->of_losses && one->source == LAYOUT_STORED &&
+	    (one->stored == STORE_GOLD_PROB || one->stored == STORE_CORRECT))
+		return false;
 	return one->source == LAYOUT_GOLD || one->stored == STORE_SESSION ||
 	       store_snapshot_columns(run->snapshot) & STORE_COLUMN_BIT(one->stored);
 }

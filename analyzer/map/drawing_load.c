@@ -8,6 +8,7 @@
 
 #include "die/die.h"
 #include "die/memory.h"
+#include "measures/aggregate.h"
 #include "measures/trace.h"
 
 #include <math.h>
@@ -132,6 +133,8 @@ map_drawing_load_sources(struct map_drawing *drawing)
 	map_drawing_check_source(drawing);
 	if (request->other) {
 		map_source_run(second, request->query, request->other, first, &request->source);
+		if (first->dynamics.info->of_losses != second->dynamics.info->of_losses) /* ids may differ */
+			must(dynamics_check_alike(&first->dynamics, &second->dynamics, &failure));
 		drawing->source_count = 2;
 		if (first->input.colouring != second->input.colouring && request->source.colour_file)
 			die("--colour: what %s has of %s is numbers for one of the two runs, and text for the other",

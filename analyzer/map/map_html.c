@@ -24,6 +24,7 @@
 struct map_page {
 	const struct map_html *html;
 	const struct map_request *request;
+	struct map_source_request shown; /* the axes and the colour, as they are for this kind of run */
 	const struct common_options *common;
 	struct view view;
 	struct html_data data;
@@ -67,7 +68,7 @@ map_page_check_measure(const struct map_page *file, const char *option, const ch
 static void
 map_page_choose_colour(struct map_page *file)
 {
-	const char *colour = file->request->source.colour ? file->request->source.colour : "correctness";
+	const char *colour = file->shown.colour ? file->shown.colour : "correctness";
 	struct portolan_error unknown;
 	bool is_known = strcmp(colour, "gold") == 0 || strcmp(colour, "none") == 0 ||
 	                dynamics_column(&file->view.dynamics, colour);
@@ -98,7 +99,8 @@ static void
 map_page_load(struct map_page *file)
 {
 	const struct map_source_request *source = &file->request->source;
-	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true, .trend = true};
+	const struct dynamics_request wanted = {
+	        .measures = MEASURE_ALL, .gold = true, .user = true, .trend = true, .losses = !source->cuts};
 	struct view *view = &file->view;
 
 	if (file->html->data)
@@ -109,8 +111,10 @@ map_page_load(struct map_page *file)
 	if (source->cuts)
 		view->cuts = *source->cuts;
 	map_page_name_view(view);
-	map_page_check_measure(file, "--x", source->x);
-	map_page_check_measure(file, "--y", source->y);
+	if (view->dynamics.info->of_losses)
+		file->shown = map_source_of_losses(&view->dynamics, source);
+	map_page_check_measure(file, "--x", file->shown.x);
+	map_page_check_measure(file, "--y", file->shown.y);
 	map_page_choose_colour(file);
 }
 
@@ -138,8 +142,9 @@ map_page_write_stories(struct map_page *file)
 		html_data_stories(&file->data, file->view.dynamics.store);
 	else
 		snprintf(file->left_out, sizeof(file->left_out),
-		         "p(gold) and correctness by epoch, with which the file would have %s bytes, over %s; a "
+		         "%s by epoch, with which the file would have %s bytes, over %s; a "
 		         "smaller --sample makes room",
+		         file->view.dynamics.info->of_losses ? "losses" : "p(gold) and correctness",
 		         NUMBER_GROUPED(whole), NUMBER_GROUPED(BYTES_MOST));
 }
 
@@ -205,8 +210,8 @@ map_page_write_about(struct map_page *file)
 	report_whole(&json, "seed", request->options.seed);
 	report_text(&json, "title", request->title);
 	report_begin(&json, "shown");
-	report_text(&json, "x", request->source.x);
-	report_text(&json, "y", request->source.y);
+	report_text(&json, "x", file->shown.x);
+	report_text(&json, "y", file->shown.y);
 	report_text(&json, "colour", file->colour);
 	report_end(&json);
 	report_begin_list(&json, "labels");
@@ -304,7 +309,7 @@ map_page_warn(const struct map_page *file)
 int
 map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common)
 {
-	struct map_page file = {.html = html, .request = request, .common = common};
+	struct map_page file = {.html = html, .request = request, .shown = request->source, .common = common};
 	int status;
 
 	map_page_load(&file);

@@ -57,6 +57,11 @@ struct map_source {
 	unsigned others; /* how many categories share the level "others" */
 };
 
+/* The request with the axes and the colour of a run of losses in place of the defaults, which are of a run that records
+ * labels. */
+struct map_source_request map_source_of_losses(const struct dynamics *dynamics,
+                                               const struct map_source_request *request);
+
 /* Reads a run as a source. `first` is another source of the same store, which must be freed after this one; or NULL. */
 void map_source_run(struct map_source *source, const struct run_query *query, const char *run,
                     const struct map_source *first, const struct map_source_request *request);

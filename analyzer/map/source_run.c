@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "die/die.h"
 
+#include <math.h>
 #include <string.h>
 
 #define NAMES_MAX (MEASURE_COUNT + STORE_COLUMN_MAX)
@@ -38,7 +39,9 @@ map_source_take_column(const struct dynamics *dynamics, const char *option, cons
 		map_source_no_measure(dynamics, option, name);
 	*column = (struct map_column){
 	        .name = found->name,
-	        .kind = measure_find(name) >= 0 ? map_source_kind(name) : MAP_ANY,
+	        .kind = measure_find(name) >= 0 && (!dynamics->info->of_losses || map_source_is_correctness(name))
+	                        ? map_source_kind(name)
+	                        : MAP_ANY,
 	        .grid = found->integer ? 1 : 0,
 	};
 }
@@ -111,12 +114,30 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 	map_source_list_drawn(source, request);
 }
 
+struct map_source_request
+map_source_of_losses(const struct dynamics *dynamics, const struct map_source_request *request)
+{
+	struct map_source_request other = *request;
+	const bool colours = map_source_colour_column(request) && !request->colour;
+
+	if (strcmp(request->y, measure_infos[MEASURE_CONFIDENCE].name) == 0)
+		other.y = measure_infos[MEASURE_TASK_LOSS].name;
+	if (colours && isnan(dynamics->loss_threshold))
+		other.colour = measure_infos[MEASURE_LEARNING_SPEED].name;
+	return other;
+}
+
 void
 map_source_run(struct map_source *source, const struct run_query *query, const char *run,
                const struct map_source *first, const struct map_source_request *request)
 {
 	const char *colour = map_source_colour_column(request);
-	struct dynamics_request wanted = {.gold = map_source_is_gold(request) || request->corrections, .trend = true};
+	struct dynamics_request wanted = {.measures =
+	                                          MEASURE_BIT(MEASURE_TASK_LOSS) | MEASURE_BIT(MEASURE_LEARNING_SPEED),
+	                                  .gold = map_source_is_gold(request) || request->corrections,
+	                                  .losses = !request->corrections,
+	                                  .trend = true};
+	struct map_source_request of_losses;
 	struct dynamics *dynamics = &source->dynamics;
 
 	*source = (struct map_source){.is_run = true};
@@ -130,6 +151,14 @@ map_source_run(struct map_source *source, const struct run_query *query, const c
 	else
 		must(dynamics_open(dynamics, query, run, &wanted, &failure));
 	snprintf(source->name, sizeof(source->name), "%s", dynamics->info->name);
+	if (dynamics->info->of_losses) {
+		of_losses = map_source_of_losses(dynamics, request);
+		request = &of_losses;
+		colour = map_source_colour_column(request);
+		source->input.regions = false;
+		if (colour && strcmp(colour, measure_infos[MEASURE_CORRECTNESS].name) != 0)
+			source->input.colouring = MAP_BY_VALUE;
+	}
 	map_source_take_column(dynamics, "--x", request->x, &source->input.x);
 	map_source_take_column(dynamics, "--y", request->y, &source->input.y);
 	if (colour)

@@ -20,9 +20,17 @@
 #include <string.h>
 
 int
-dynamics_check_ids(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error)
+dynamics_check_alike(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error)
 {
 	const struct dynamics *integers = a->ids.kind == STORE_ID_INT ? a : b, *strings = integers == a ? b : a;
+	const struct dynamics *losses = a->info->of_losses ? a : b, *labels = losses == a ? b : a;
+
+	if (a->info->of_losses != b->info->of_losses)
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "run '%s' records losses (log_loss), run '%s' probabilities of labels: no measure of the "
+		        "one is one of the other",
+		        losses->info->name, labels->info->name);
 
 	if (a->ids.kind == b->ids.kind)
 		return 0;
@@ -65,10 +73,21 @@ drop_column(struct dynamics *dynamics, size_t index)
 	        (dynamics->column_count - index) * sizeof(dynamics->columns[0]));
 }
 
+/* The runs that are put together, and the examples of the other run that is being added. */
+struct aggregate {
+	struct dynamics *dynamics;
+	enum aggregate_how how;
+	uint8_t *runs; /* by dense index: how many runs have the example; all so far, unless how is AGGREGATE_ANY */
+	uint32_t *mine, *theirs;
+	size_t shared;
+};
+
 /* Adds the other run's values; means are divided at the end. */
 static void
-add_columns(struct dynamics *dynamics, const struct dynamics *other, const uint32_t *rows)
+add_columns(struct aggregate *aggregate, const struct dynamics *other)
 {
+	struct dynamics *dynamics = aggregate->dynamics;
+
 	for (size_t c = 0; c < dynamics->column_count;) {
 		struct dynamics_column *column = &dynamics->columns[c];
 		const struct dynamics_column *addend = dynamics_column(other, column->name);
@@ -78,22 +97,30 @@ add_columns(struct dynamics *dynamics, const struct dynamics *other, const uint3
 			drop_column(dynamics, c);
 			continue;
 		}
-		for (size_t i = 0; i < dynamics->count; i++) {
-			double *value = &column->values[dynamics->order[i]];
+		for (size_t i = 0; i < aggregate->shared; i++) {
+			double *value = &column->values[aggregate->mine[i]],
+			       more = addend->values[aggregate->theirs[i]];
 
-			*value = in_both ? fmin(*value, addend->values[rows[i]]) : *value + addend->values[rows[i]];
+			if (aggregate->how == AGGREGATE_DIFFERENCE)
+				*value -= column->measure == MEASURE_EPOCHS ? 0 : more;
+			else if (aggregate->runs[aggregate->mine[i]] == 0)
+				*value = more;
+			else
+				*value = in_both ? fmin(*value, more) : *value + more;
 		}
 		column->sometimes = column->sometimes || addend->sometimes;
 		c++;
 	}
+	for (size_t i = 0; i < aggregate->shared; i++)
+		aggregate->runs[aggregate->mine[i]]++;
 }
 
 static void
-compare_labels(struct dynamics *dynamics, const struct dynamics *other, const uint32_t *rows,
-               struct aggregate_report *report)
+compare_labels(const struct aggregate *aggregate, const struct dynamics *other, struct aggregate_report *report)
 {
-	for (size_t i = 0; dynamics->gold && i < dynamics->count; i++) {
-		int32_t *mine = &dynamics->gold[dynamics->order[i]], theirs = other->gold[rows[i]];
+	for (size_t i = 0; other->gold && i < aggregate->shared; i++) {
+		int32_t *mine = &aggregate->dynamics->gold[aggregate->mine[i]];
+		int32_t theirs = other->gold[aggregate->theirs[i]];
 
 		if (*mine < 0)
 			*mine = theirs;
@@ -113,23 +140,111 @@ aggregate_note_run(struct aggregate_report *report, const struct dynamics *run)
 	report->runs++;
 }
 
+/* Makes room in an array by dense index, which had `used` rows, for all that there are now. */
 static int
-add_run(struct dynamics *dynamics, const struct dynamics *other, struct aggregate_report *report,
+grow(void **array, size_t used, size_t rows, size_t size, struct portolan_error *error)
+{
+	void *grown = array_grow(*array, used, rows, size, "examples of further runs", error);
+
+	if (!grown)
+		return PORTOLAN_E_MEMORY;
+	*array = grown;
+	return 0;
+}
+
+/* Puts the other run's id at the end, with no values yet. */
+static int
+append_id(struct dynamics *dynamics, const struct dynamics *other, uint32_t row, struct portolan_error *error)
+{
+	char digits[NUMBER_ROOM];
+	size_t length;
+	const char *text = id_print(&other->ids, row, digits, &length);
+
+	return ids_append_text(&dynamics->ids, text, length, error);
+}
+
+/* Adds the examples that only the other run has, of which no run has values yet. */
+static int
+append_others(struct aggregate *aggregate, const struct dynamics *other, struct portolan_error *error)
+{
+	struct dynamics *dynamics = aggregate->dynamics;
+	size_t i = 0, j = 0, count = 0, used = dynamics->ids.rows;
+	uint32_t *order = array_new(dynamics->count + other->count, sizeof(*order), "examples in order", error);
+	int code = order ? 0 : PORTOLAN_E_MEMORY;
+
+	while (code >= 0 && (i < dynamics->count || j < other->count)) {
+		int difference = i == dynamics->count ? 1
+		                 : j == other->count  ? -1
+		                                      : ids_compare(&dynamics->ids, dynamics->order[i], &other->ids,
+		                                                    other->order[j]);
+
+		if (difference > 0)
+			code = append_id(dynamics, other, other->order[j], error);
+		order[count++] = difference > 0 ? (uint32_t)dynamics->ids.rows - 1 : dynamics->order[i];
+		i += difference <= 0;
+		j += difference >= 0;
+	}
+	for (size_t c = 0; code >= 0 && c < dynamics->column_count; c++)
+		code = grow((void **)&dynamics->columns[c].values, used, dynamics->ids.rows, sizeof(double), error);
+	if (code >= 0 && dynamics->gold)
+		code = grow((void **)&dynamics->gold, used, dynamics->ids.rows, sizeof(*dynamics->gold), error);
+	if (code >= 0)
+		code = grow((void **)&aggregate->runs, used, dynamics->ids.rows, sizeof(*aggregate->runs), error);
+	if (code < 0) {
+		array_free(order);
+		return code;
+	}
+	for (size_t row = used; dynamics->gold && row < dynamics->ids.rows; row++)
+		dynamics->gold[row] = -1;
+	array_free(dynamics->order);
+	dynamics->order = order;
+	dynamics->count = count;
+	return 0;
+}
+
+/* Finds the examples of the other run among those that are put together. */
+static int
+match_run(struct aggregate *aggregate, const struct dynamics *other, struct portolan_error *error)
+{
+	struct dynamics *dynamics = aggregate->dynamics;
+	bool any = aggregate->how == AGGREGATE_ANY;
+	int code = any ? append_others(aggregate, other, error) : 0;
+
+	aggregate->mine = aggregate->theirs = NULL;
+	if (code < 0)
+		return code;
+	aggregate->theirs = array_new(other->count, sizeof(uint32_t), "examples to match", error);
+	aggregate->mine = any ? array_new(other->count, sizeof(uint32_t), "examples to match", error) : dynamics->order;
+	if (!aggregate->theirs || !aggregate->mine)
+		return PORTOLAN_E_MEMORY;
+	aggregate->shared = dynamics_match(dynamics, other, aggregate->mine, aggregate->theirs);
+	if (!any)
+		dynamics->count = aggregate->shared;
+	return 0;
+}
+
+static int
+add_run(struct aggregate *aggregate, const struct dynamics *other, struct aggregate_report *report,
         struct portolan_error *error)
 {
-	uint32_t *rows;
+	struct dynamics *dynamics = aggregate->dynamics;
+	int code;
 
 	aggregate_note_run(report, other);
-	if (dynamics_check_ids(dynamics, other, error) < 0)
+	if (dynamics_check_alike(dynamics, other, error) < 0)
 		return PORTOLAN_E_INVALID;
-	rows = array_new(other->count, sizeof(*rows), "examples to match", error);
-	if (!rows)
-		return PORTOLAN_E_MEMORY;
-	dynamics->count = dynamics_match(dynamics, other, dynamics->order, rows);
-	add_columns(dynamics, other, rows);
-	compare_labels(dynamics, other, rows, report);
-	array_free(rows);
-	if (dynamics->trend && other->trend && dynamics->epoch_count == other->epoch_count)
+	code = match_run(aggregate, other, error);
+	if (code >= 0) {
+		add_columns(aggregate, other);
+		compare_labels(aggregate, other, report);
+	}
+	if (aggregate->how == AGGREGATE_ANY)
+		array_free(aggregate->mine);
+	array_free(aggregate->theirs);
+	if (code < 0)
+		return code;
+	if (aggregate->how != AGGREGATE_DIFFERENCE && dynamics->trend && other->trend &&
+	    dynamics->epoch_count == other->epoch_count)
 		trend_add(dynamics->trend, other->trend, dynamics->epoch_count);
 	if (dynamics->count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "no example of run '%s' is in %s '%s': their ids differ",
@@ -139,17 +254,28 @@ add_run(struct dynamics *dynamics, const struct dynamics *other, struct aggregat
 }
 
 static void
-divide(struct dynamics *dynamics, size_t runs)
+divide(const struct aggregate *aggregate)
 {
-	for (size_t c = 0; runs > 1 && c < dynamics->column_count; c++) {
+	struct dynamics *dynamics = aggregate->dynamics;
+
+	for (size_t c = 0; c < dynamics->column_count; c++) {
 		struct dynamics_column *column = &dynamics->columns[c];
 
 		if (is_summed(column) || column->measure == MEASURE_NEVER_LEARNED)
 			continue;
 		column->integer = false;
 		for (size_t i = 0; i < dynamics->count; i++)
-			column->values[dynamics->order[i]] /= (double)runs;
+			column->values[dynamics->order[i]] /= (double)aggregate->runs[dynamics->order[i]];
 	}
+}
+
+/* A difference of counts may be below 0, which no column of counts holds. */
+static void
+make_real(struct dynamics *dynamics)
+{
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		dynamics->columns[c].integer =
+		        dynamics->columns[c].integer && dynamics->columns[c].measure == MEASURE_EPOCHS;
 }
 
 static int
@@ -165,14 +291,29 @@ check_runs(char *const *runs, size_t count, struct portolan_error *error)
 	return 0;
 }
 
+/* Takes the epochs of --minus-epochs in place of those of --epochs. */
+static int
+take_epochs(struct run_query *query, const char *epochs, struct portolan_error *error)
+{
+	query->epochs_given = true;
+	query->epochs_auto = false;
+	if (run_query_parse_epochs(epochs, &query->epoch_from, &query->epoch_to) && query->epoch_from < query->epoch_to)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID, "--minus-epochs %s: say A:B, as 2:5", epochs);
+}
+
 int
 dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
                         const struct dynamics_request *request, enum never_learned never_learned,
-                        struct aggregate_report *report, struct portolan_error *error)
+                        enum aggregate_how how, struct aggregate_report *report, struct portolan_error *error)
 {
 	struct dynamics_request wanted = *request;
+	struct aggregate aggregate = {.dynamics = dynamics, .how = how};
+	struct run_query others = *query;
 	int code = check_runs(runs, count, error);
 
+	if (code >= 0 && query->minus_epochs)
+		code = take_epochs(&others, query->minus_epochs, error);
 	if (wanted.measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS))
 		wanted.measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	*report = (struct aggregate_report){0};
@@ -182,23 +323,40 @@ dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query
 		return code;
 	never_learned_count(dynamics, never_learned);
 	aggregate_note_run(report, dynamics);
+	aggregate.runs = array_new(dynamics->ids.rows, sizeof(*aggregate.runs), "counts of runs", error);
+	code = aggregate.runs ? 0 : PORTOLAN_E_MEMORY;
+	for (size_t i = 0; code >= 0 && i < dynamics->count; i++)
+		aggregate.runs[dynamics->order[i]] = 1;
 	for (size_t r = 1; r < count && code >= 0; r++) {
 		struct dynamics other;
 
-		code = dynamics_load_beside(&other, dynamics, query, runs[r], &wanted, error);
+		code = dynamics_load_beside(&other, dynamics, &others, runs[r], &wanted, error);
 		if (code < 0)
 			break;
 		never_learned_count(&other, never_learned);
-		code = add_run(dynamics, &other, report, error);
+		code = add_run(&aggregate, &other, report, error);
 		dynamics_free(&other);
 	}
-	if (code < 0) {
+	if (code >= 0 && how == AGGREGATE_DIFFERENCE)
+		make_real(dynamics);
+	else if (code >= 0 && count > 1)
+		divide(&aggregate);
+	report->shared = how == AGGREGATE_ANY ? UINT64_MAX : dynamics->count;
+	array_free(aggregate.runs);
+	if (code < 0)
 		dynamics_free(dynamics);
-		return code;
-	}
-	divide(dynamics, count);
-	report->shared = dynamics->count;
-	return 0;
+	return code < 0 ? code : 0;
+}
+
+int
+dynamics_load_minus(struct dynamics *dynamics, const struct run_query *query, const char *run,
+                    const struct dynamics_request *request, enum never_learned never_learned,
+                    struct aggregate_report *report, struct portolan_error *error)
+{
+	char *const runs[] = {(char *)run, (char *)query->minus};
+
+	return dynamics_load_aggregate(dynamics, query, runs, 2, request, never_learned, AGGREGATE_DIFFERENCE, report,
+	                               error);
 }
 
 int

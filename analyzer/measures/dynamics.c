@@ -7,6 +7,7 @@
 #include "dynamics.h"
 
 #include "base/arrays.h"
+#include "measures_tdds.h"
 #include "scan.h"
 
 #include "base/message.h"
@@ -14,6 +15,7 @@
 
 #include <portolan/error.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +55,8 @@ with_dependencies(uint32_t measures)
 	if (measures & MEASURE_BIT(MEASURE_VARIABILITY_CI))
 		measures |= MEASURE_BIT(MEASURE_VARIABILITY);
 	if (measures & (MEASURE_BIT(MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS)))
-		measures |= MEASURE_BIT(MEASURE_CONFIDENCE);
+		measures |=
+		        MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_TASK_LOSS); /* the mean, of either kind */
 	return measures;
 }
 
@@ -82,27 +85,47 @@ add_column(struct dynamics *dynamics, const char *prefix, const char *name)
 	return column;
 }
 
-/* Finds the columns that hold whole distributions over two classes or more: prob_0, prob_1, … without a gap. */
-static void
-find_classes(struct dynamics *dynamics)
+/* Adds the user's column of this name to those for tdds. False: the run has none. */
+static bool
+find_class(struct dynamics *dynamics, const char *wanted)
 {
 	uint64_t available = store_snapshot_columns(dynamics->snapshot);
 
+	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
+		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+
+		if (!(available & STORE_COLUMN_BIT(c)) || !name || strcmp(name, wanted) != 0)
+			continue;
+		dynamics->classes[dynamics->class_count++] = c;
+		return true;
+	}
+	return false;
+}
+
+/* Finds the columns that hold whole distributions over two classes or more: prob_0, prob_1, … without a gap; or else
+ * the one that holds how these moved. */
+static void
+find_classes(struct dynamics *dynamics)
+{
 	for (bool found = true; found;) {
 		char wanted[32];
 
 		snprintf(wanted, sizeof(wanted), "prob_%zu", dynamics->class_count);
-		found = false;
-		for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX && !found; c++) {
-			const char *name = store_snapshot_column_name(dynamics->snapshot, c);
-
-			if (!(available & STORE_COLUMN_BIT(c)) || !name || strcmp(name, wanted) != 0)
-				continue;
-			dynamics->classes[dynamics->class_count++] = c;
-			found = true;
-		}
+		found = find_class(dynamics, wanted);
 	}
-	dynamics->class_count = dynamics->class_count < 2 ? 0 : dynamics->class_count;
+	if (dynamics->class_count >= 2)
+		return;
+	dynamics->class_count = 0;
+	find_class(dynamics, MEASURES_TDDS_MOVE);
+}
+
+/* The kind of the run, as the table of measures names it. */
+static unsigned
+runs_of(const struct dynamics *dynamics)
+{
+	if (!dynamics->info->of_losses)
+		return MEASURE_OF_LABELS;
+	return isnan(dynamics->loss_threshold) ? MEASURE_OF_LOSSES : MEASURE_OF_LOSSES | MEASURE_OF_CROSSINGS;
 }
 
 /* Adds the columns of the requested measures for which the run has the signals and epochs. */
@@ -110,19 +133,21 @@ static void
 add_measures(struct dynamics *dynamics, uint32_t measures)
 {
 	uint64_t available = store_snapshot_columns(dynamics->snapshot);
+	const unsigned runs = runs_of(dynamics);
 
 	for (unsigned m = 0; m < MEASURE_COUNT; m++) {
 		const struct measure_info *info = &measure_infos[m];
 		struct dynamics_column *column;
 
 		if (!(measures & MEASURE_BIT(m)) || (info->needs & ~available) != 0 ||
+		    !((info->runs ? info->runs : MEASURE_OF_LABELS) & runs) ||
 		    (info->windows && dynamics->epoch_count < dynamics->window) ||
 		    (m == MEASURE_TDDS && dynamics->class_count == 0))
 			continue;
 		column = add_column(dynamics, "", info->name);
 		column->measure = (int)m;
 		column->integer = info->integer;
-		column->sometimes = info->sometimes;
+		column->sometimes = info->sometimes && !dynamics_fills_never(dynamics, (int)m);
 	}
 }
 
@@ -231,6 +256,8 @@ share_memory(struct dynamics *dynamics, const struct run_query *query)
 static void
 describe(struct dynamics *dynamics, const struct run_query *query, const struct dynamics_request *request)
 {
+	uint32_t measures = request->measures;
+
 	dynamics->info = store_snapshot_info(dynamics->snapshot);
 	dynamics->ids.kind = dynamics->info->id_kind;
 	dynamics->verdict = verdict_read(dynamics->store, dynamics->info);
@@ -241,9 +268,13 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 	dynamics->with_gold = request->gold;
 	dynamics->with_trend = request->trend;
 	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
+	dynamics->loss_threshold = query->loss_threshold;
+	dynamics->never = query->never;
 	share_memory(dynamics, query);
 	find_classes(dynamics);
-	add_measures(dynamics, with_dependencies(request->measures));
+	if (dynamics->info->of_losses && request->measures == MEASURE_ALL)
+		measures |= MEASURE_BIT(MEASURE_LOSS_EMA);
+	add_measures(dynamics, with_dependencies(measures));
 	if (request->user)
 		add_user_columns(dynamics);
 }
@@ -274,7 +305,8 @@ note_choice(const struct dynamics *whole, size_t first)
 static int
 choose_epochs(const struct dynamics *dynamics, struct run_query *query, const char *run, struct portolan_error *error)
 {
-	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY), .trend = true};
+	const struct dynamics_request request = {
+	        .measures = MEASURE_BIT(MEASURE_VARIABILITY), .losses = true, .trend = true};
 	const struct scan_steps no_steps = {0};
 	struct dynamics whole;
 	int code;
@@ -312,6 +344,10 @@ open_run(struct dynamics *dynamics, const struct run_query *query, const char *r
 		code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
 	if (code >= 0) {
 		describe(dynamics, &chosen, request);
+		if (dynamics->info->of_losses && !request->losses)
+			code = dynamics_needs_labels(dynamics, error);
+	}
+	if (code >= 0) {
 		dynamics->range_chosen = query->epochs_auto;
 		if (dynamics->epoch_count == 0 || store_snapshot_blocks(dynamics->snapshot) == 0)
 			code = dynamics_no_observations(dynamics, error);

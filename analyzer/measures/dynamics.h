@@ -19,6 +19,7 @@ struct dynamics_request {
 	uint32_t measures; /* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out */
 	bool gold;         /* gold labels, where known */
 	bool user;         /* means of the users' own columns */
+	bool losses;       /* the caller knows what to do with a run of losses, which has no labels; else it is an error */
 	bool trend;        /* the sums of trend.h, for dynamics_report_variability(), if variability is measured */
 	uint64_t signals;  /* a mask of the store's columns that the caller reads himself */
 };
@@ -52,6 +53,9 @@ int dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struc
  * it. */
 int dynamics_no_measure(const struct dynamics *dynamics, const char *option, const char *measure,
                         struct portolan_error *error);
+
+/* The error that the run records losses, and so has nothing that needs a label. */
+int dynamics_needs_labels(const struct dynamics *dynamics, struct portolan_error *error);
 
 /* The error that the run has no observations in the range; it names the epochs that have some. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);

@@ -2,6 +2,7 @@
  * run, and computes the values of all columns for a block of examples (dynamics_columns.h). */
 #include "dynamics_columns.h"
 
+#include "measures_losses.h"
 #include "measures_tdds.h"
 
 #include <math.h>
@@ -33,6 +34,12 @@ dynamics_measure(const struct dynamics *dynamics, enum measure measure)
 	return column ? column->values : NULL;
 }
 
+const double *
+dynamics_mean(const struct dynamics *dynamics)
+{
+	return dynamics_measure(dynamics, dynamics->info->of_losses ? MEASURE_TASK_LOSS : MEASURE_CONFIDENCE);
+}
+
 const char *
 dynamics_label(const struct dynamics *dynamics, uint32_t index)
 {
@@ -46,6 +53,25 @@ dynamics_is_reserved(const char *name)
 {
 	return measure_find(name) >= 0 || strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 ||
 	       strcmp(name, "label") == 0;
+}
+
+bool
+dynamics_fills_never(const struct dynamics *dynamics, int measure)
+{
+	return dynamics->never == NEVER_NEXT &&
+	       (measure == MEASURE_FIRST_LEARNED || measure == MEASURE_ALWAYS_RIGHT_AFTER ||
+	        measure == MEASURE_ALWAYS_WRONG_AFTER);
+}
+
+/* Writes the epoch after the last one where an observed example has none. */
+static void
+fill_never(const struct dynamics *dynamics, const double *epochs, uint32_t rows, double *values)
+{
+	double next = (double)dynamics->epochs[dynamics->epoch_count - 1] + 1;
+
+	for (uint32_t r = 0; r < rows; r++)
+		if (isnan(values[r]) && epochs[r] > 0)
+			values[r] = next;
 }
 
 void
@@ -64,7 +90,16 @@ dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, 
 		else
 			measures_mean(block, column->stored, to);
 	}
-	measures_block(block, dynamics->epochs, dynamics->window, out);
+	if (out[MEASURE_LOSS_EMA] || out[MEASURE_LEARNING_SPEED] || out[MEASURE_DETRENDED_VARIABILITY])
+		measures_losses(block, dynamics->epochs, dynamics->info->of_losses, out[MEASURE_LOSS_EMA],
+		                out[MEASURE_LEARNING_SPEED], out[MEASURE_DETRENDED_VARIABILITY]);
+	if (dynamics->info->of_losses) /* the mean of what the block has as gold_prob */
+		out[MEASURE_CONFIDENCE] = out[MEASURE_TASK_LOSS];
+	measures_block(block, dynamics->epochs, dynamics->window,
+	               dynamics->info->of_losses ? dynamics->loss_threshold : NAN, out);
+	for (int m = 0; m < MEASURE_COUNT; m++)
+		if (out[m] && dynamics_fills_never(dynamics, m))
+			fill_never(dynamics, out[MEASURE_EPOCHS], block->rows, out[m]);
 }
 
 const char *const never_learned_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};

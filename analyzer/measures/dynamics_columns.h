@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "measures.h"
+#include "run_query.h"
 #include "trend.h"
 #include "verdict/verdict.h"
 
@@ -42,9 +43,11 @@ struct dynamics {
 	struct verdict verdict;
 	const uint32_t *epochs; /* the epochs in the range that have observations; ascending */
 	size_t epoch_count;
+	double loss_threshold;                  /* see struct run_query */
+	int never;                              /* likewise */
 	size_t window;                          /* how many epochs one window of dyn_unc, dual and tdds has */
 	unsigned classes[DYNAMICS_CLASSES_MAX]; /* for tdds: the numbers of the users' columns prob_0, prob_1, … */
-	size_t class_count;                     /* 0: there are fewer than two */
+	size_t class_count;                     /* 0: fewer than two; 1: classes[0] has the moves of measures_tdds.h */
 	struct ids ids;
 	/* the observed examples (dense indices) by ascending id; of a part: places in the part, by dense index */
 	uint32_t *order;
@@ -71,12 +74,18 @@ const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, c
 struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
 const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);
 
+/* The mean over the epochs of what the run records: confidence, or task_loss. NULL as above. */
+const double *dynamics_mean(const struct dynamics *dynamics);
+
 /* The class name of example `index`, or NULL. */
 const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
 
 /* Is this the name of a column that every table has already? A column of the user's with such a name is called
  * mean_NAME. */
 bool dynamics_is_reserved(const char *name);
+
+/* Has the measure a number where what it asks for never came true (--never)? */
+bool dynamics_fills_never(const struct dynamics *dynamics, int measure);
 
 /* Computes the columns for the examples of a block, over its epochs. Column c is written from values[c] on; where
  * `values` is NULL, into its own array. */

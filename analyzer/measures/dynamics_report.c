@@ -52,16 +52,38 @@ dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error 
 }
 
 int
+dynamics_needs_labels(const struct dynamics *dynamics, struct portolan_error *error)
+{
+	return error_set(
+	        error, PORTOLAN_E_INVALID,
+	        "run '%s' records losses (log_loss), which have no labels, and this is about the probabilities of "
+	        "labels: metrics, select, map, compare, epochs, show, watch and serve know such runs",
+	        dynamics->info->name);
+}
+
+int
 dynamics_no_measure(const struct dynamics *dynamics, const char *option, const char *measure,
                     struct portolan_error *error)
 {
 	const char *run = dynamics->info->name, *before = option ? option : "", *colon = option ? ": " : "";
 
+	if (dynamics->info->of_losses) {
+		const int known = measure_find(measure);
+		const bool asks_right = known >= 0 && measure_infos[known].runs & MEASURE_OF_CROSSINGS;
+
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s%srun '%s' records losses (log_loss), and %s %s; it has task_loss, variability, "
+		                 "detrended_variability, learning_speed and loss_ema",
+		                 before, colon, run, measure,
+		                 asks_right ? "asks when an example is right: --loss-threshold T says that"
+		                            : "needs a label");
+	}
 	if (strcmp(measure, measure_infos[MEASURE_TDDS].name) == 0 && dynamics->class_count == 0)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "%s%stdds is of whole distributions, and run '%s' was recorded without: log each class's "
-		        "probability as columns of your own, prob_0, prob_1, …",
+		        "probability as columns of your own, prob_0, prob_1, …, or their moves as tdds_move (in Python: "
+		        "portolan.TddsMoves)",
 		        before, colon, run);
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		if (measure_infos[m].windows && strcmp(measure, measure_infos[m].name) == 0)
@@ -158,9 +180,10 @@ dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures)
 		return;
 	if (dynamics->epoch_count == 1)
 		message_warning(
-		        "run '%s': with one epoch, %u, every variability is 0: take more epochs, or go by confidence "
-		        "(select --by confidence:asc)",
-		        dynamics->info->name, dynamics->epochs[0]);
+		        "run '%s': with one epoch, %u, every variability is 0: take more epochs, or go by %s (select --by %s)",
+		        dynamics->info->name, dynamics->epochs[0],
+		        dynamics->info->of_losses ? "the mean loss" : "confidence",
+		        dynamics->info->of_losses ? "task_loss:desc" : "confidence:asc");
 	if (dynamics->trend && (!dynamics->range_given || dynamics->range_chosen))
 		warn_of_trend(dynamics);
 }

@@ -21,11 +21,21 @@
  *   aleatoric           mean of p (1 − p)                               Seedat et al. 2022
  *   entropy             mean of −Σ p_k ln p_k
  *   max_prob            mean of the largest p_k; 1 − max_prob is the uncertainty of least-confidence sampling
+ *   prob_margin         mean of p − the largest other p_k                Zheng et al. 2023 (CCS: its published code's score)
  *   loss                mean of −ln p, the cross-entropy; a p that is 0 counts as 2^-150, below which float32 has none
+ *   loss_ema            its exponential moving average      Zhou et al. 2021; measures_losses.h
  *   dyn_unc             mean of s over the windows of J consecutive observed epochs; s, m: standard deviation
  *                       (n − 1) and mean of p in the window; empty for E < J       He et al. 2024 (Dyn-Unc), §3
  *   dual                mean of (1 − m) s over the same windows                    Cho et al. 2025 (DUAL), §3
  *   tdds                how varied the moves of the whole distribution are: see measures_tdds.h    Zhang et al. 2024
+ *
+ * A run that records losses has no p, and of these measures only epochs and, of the losses in place of p, variability and
+ * loss_ema. If a threshold is given, an example counts as right at an epoch where its loss is at most that, and the
+ * measures that ask when it was right are there as well. It has these besides:
+ *
+ *   task_loss             the mean loss
+ *   learning_speed        how much the loss fell per epoch, by least squares          measures_losses.h
+ *   detrended_variability the standard deviation of the loss about that line          measures_losses.h
  */
 #ifndef MEASURE_H
 #define MEASURE_H
@@ -49,14 +59,28 @@ enum measure {
 	MEASURE_ALEATORIC,
 	MEASURE_ENTROPY,
 	MEASURE_MAX_PROB,
+	MEASURE_PROB_MARGIN,
 	MEASURE_LOSS,
+	MEASURE_TASK_LOSS,
+	MEASURE_LOSS_EMA,
+	MEASURE_LEARNING_SPEED,
+	MEASURE_DETRENDED_VARIABILITY,
 	MEASURE_DYN_UNC,
 	MEASURE_DUAL,
 	MEASURE_TDDS,
 	MEASURE_COUNT,
 };
 #define MEASURE_BIT(measure) (UINT32_C(1) << (measure))
-#define MEASURE_ALL (MEASURE_BIT(MEASURE_COUNT) - 1)
+/* All that a table of measures has. loss_ema takes a logarithm for each observation of a run of labels, and is computed
+ * where it is asked for by its name, and in runs of losses. */
+#define MEASURE_ALL ((MEASURE_BIT(MEASURE_COUNT) - 1) & ~MEASURE_BIT(MEASURE_LOSS_EMA))
+
+/* The kinds of runs, as a mask. */
+enum measure_runs {
+	MEASURE_OF_LABELS = 1,
+	MEASURE_OF_LOSSES = 2,
+	MEASURE_OF_CROSSINGS = 4, /* runs of losses, with a threshold that says when an example is right */
+};
 
 struct measure_info {
 	const char *name;
@@ -64,6 +88,7 @@ struct measure_info {
 	bool sometimes; /* may be empty for an example that was observed */
 	uint64_t needs; /* a mask of the store columns that it needs beside those that every observation has */
 	bool windows;   /* it is over windows of epochs: a run with fewer epochs than a window does not have it */
+	unsigned runs;  /* a mask of enum measure_runs: the runs that can have it; 0: MEASURE_OF_LABELS alone */
 };
 extern const struct measure_info measure_infos[MEASURE_COUNT];
 

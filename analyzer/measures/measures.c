@@ -30,6 +30,7 @@ struct tile {
 	size_t word;
 	unsigned rows;
 	uint64_t valid;
+	double threshold; /* NaN: the store says which epochs were right */
 };
 
 struct counters {
@@ -42,7 +43,7 @@ tile_at(const struct store_block *block, size_t word)
 	unsigned rest = block->rows - (unsigned)word * TILE;
 	unsigned rows = rest < TILE ? rest : TILE;
 
-	return (struct tile){block, word, rows, rows == TILE ? ALL : (UINT64_C(1) << rows) - 1};
+	return (struct tile){block, word, rows, rows == TILE ? ALL : (UINT64_C(1) << rows) - 1, NAN};
 }
 
 static uint64_t
@@ -53,12 +54,25 @@ tile_present(const struct tile *tile, size_t epoch, unsigned column)
 	return values->present ? values->present[tile->word] & tile->valid : 0;
 }
 
+/* The rows that were right at the epoch. */
 static uint64_t
-tile_bits(const struct tile *tile, size_t epoch, unsigned column)
+tile_right(const struct tile *tile, size_t epoch)
 {
+	const bool by_loss = !isnan(tile->threshold);
+	const unsigned column = by_loss ? STORE_GOLD_PROB : STORE_CORRECT;
 	const struct store_values *values = &tile->block->columns[epoch * STORE_COLUMN_MAX + column];
+	const uint64_t present = tile_present(tile, epoch, column);
+	uint64_t right = 0;
 
-	return values->present ? ((const uint64_t *)values->values)[tile->word] & tile_present(tile, epoch, column) : 0;
+	if (!by_loss)
+		return values->present ? ((const uint64_t *)values->values)[tile->word] & present : 0;
+	for (uint64_t rest = present; rest != 0; rest &= rest - 1) {
+		size_t r = (size_t)__builtin_ctzll(rest);
+
+		if ((double)((const float *)values->values)[tile->word * TILE + r] <= tile->threshold)
+			right |= rest & -rest;
+	}
+	return right;
 }
 
 /* Reads the tile's values of a float column as doubles; values[r] is fill[r] where row r is not in `present`. */
@@ -259,7 +273,7 @@ tile_learning(const struct tile *tile, const uint32_t *epochs, double *const out
 	tile_fill(since, NAN);
 	for (size_t e = 0; e < tile->block->epoch_count; e++) {
 		uint64_t present = tile_present(tile, e, STORE_GOLD_PROB);
-		uint64_t correct = tile_bits(tile, e, STORE_CORRECT) & present;
+		uint64_t correct = tile_right(tile, e) & present;
 
 		counters_add(&epoch_count, present);
 		counters_add(&correct_count, correct);
@@ -326,16 +340,56 @@ measures_el2n(const struct store_block *block, double *el2n)
 	}
 }
 
+/*
+ * The largest other probability is not recorded. Where the gold label is not the most probable class, it is max_prob.
+ * Where it is, it follows from the margin of the logits z: p − p_k = p (1 − e^(z_k − z)), and the difference of two
+ * float32 near each other is avoided. Neither multiplies an infinity by a p that has underflowed to 0.
+ */
+static double
+prob_margin(double p, double margin, double max_prob)
+{
+	return margin > 0 ? -p * expm1(-margin) : p - max_prob;
+}
+
+static void
+measures_prob_margin(const struct store_block *block, double *prob_margins)
+{
+	for (size_t word = 0; word * TILE < block->rows; word++) {
+		struct tile tile = tile_at(block, word);
+		double zero[TILE] = {0}, p[TILE], margin[TILE], max_prob[TILE], counts[TILE] = {0}, mean[TILE] = {0};
+
+		for (size_t e = 0; e < block->epoch_count; e++) {
+			uint64_t present = tile_present(&tile, e, STORE_GOLD_PROB) &
+			                   tile_present(&tile, e, STORE_MARGIN) &
+			                   tile_present(&tile, e, STORE_MAX_PROB);
+
+			tile_load(&tile, e, STORE_GOLD_PROB, present, zero, p);
+			tile_load(&tile, e, STORE_MARGIN, present, zero, margin);
+			tile_load(&tile, e, STORE_MAX_PROB, present, zero, max_prob);
+			for (unsigned r = 0; r < TILE; r++) {
+				mean[r] += prob_margin(p[r], margin[r], max_prob[r]);
+				counts[r] += (double)(present >> r & 1);
+			}
+		}
+		tile_divide(mean, counts);
+		tile_store(&tile, prob_margins, mean);
+	}
+}
+
 void
-measures_block(const struct store_block *block, const uint32_t *epochs, size_t window, double *const out[MEASURE_COUNT])
+measures_block(const struct store_block *block, const uint32_t *epochs, size_t window, double threshold,
+               double *const out[MEASURE_COUNT])
 {
 	bool learning = out[MEASURE_CORRECTNESS] || out[MEASURE_FORGETTING_EVENTS] || out[MEASURE_NEVER_LEARNED] ||
 	                out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] ||
 	                out[MEASURE_ALWAYS_WRONG_AFTER];
 
-	for (size_t word = measures_complete(block, epochs, out) / TILE; word * TILE < block->rows; word++) {
+	uint32_t done = isnan(threshold) ? measures_complete(block, epochs, out) : 0;
+
+	for (size_t word = done / TILE; word * TILE < block->rows; word++) {
 		struct tile tile = tile_at(block, word);
 
+		tile.threshold = threshold;
 		tile_probabilities(&tile, out);
 		if (learning)
 			tile_learning(&tile, epochs, out);
@@ -348,6 +402,8 @@ measures_block(const struct store_block *block, const uint32_t *epochs, size_t w
 		measures_mean(block, STORE_ENTROPY, out[MEASURE_ENTROPY]);
 	if (out[MEASURE_MAX_PROB])
 		measures_mean(block, STORE_MAX_PROB, out[MEASURE_MAX_PROB]);
+	if (out[MEASURE_PROB_MARGIN])
+		measures_prob_margin(block, out[MEASURE_PROB_MARGIN]);
 	if (out[MEASURE_DYN_UNC] || out[MEASURE_DUAL])
 		measures_windows(block, window, out[MEASURE_DYN_UNC], out[MEASURE_DUAL]);
 }

@@ -15,10 +15,11 @@
 #define MEASURES_WINDOW_MAX 256
 
 /* Fills out[m][0 … block->rows−1] for every measure m but tdds, which takes the users' columns prob_0, prob_1, …, if
- * out[m] is not NULL. `epochs` are the numbers of the block's epochs; `window` is J, 2 … MEASURES_WINDOW_MAX. If out[]
+ * out[m] is not NULL. `epochs` are the numbers of the block's epochs; `window` is J, 2 … MEASURES_WINDOW_MAX. `threshold`
+ * is NaN; or else an example was right at an epoch if its gold_prob, a loss then, is at most that. If out[]
  * has variability, threshold_closeness or variability_ci, it must have confidence; if it has variability_ci, also
  * variability. The block must hold gold_prob, correct and measure_infos[m].needs. */
-void measures_block(const struct store_block *block, const uint32_t *epochs, size_t window,
+void measures_block(const struct store_block *block, const uint32_t *epochs, size_t window, double threshold,
                     double *const out[MEASURE_COUNT]);
 
 /* Was every example of the block observed at every epoch? */

@@ -37,25 +37,33 @@ vary(const double *moves, size_t count)
 	return sqrt(squares);
 }
 
-/* Takes the next distribution of row r, which is row `at` of the block. */
+/* Takes the move to the next distribution of row r; there is none to the first. */
 static void
-take_distribution(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns,
-                  size_t classes, size_t at, size_t window)
+take_move(struct rows *rows, unsigned r, double move, size_t window)
 {
 	size_t seen = rows->seen[r]++;
-	double move = 0;
 
-	for (size_t c = 0; c < classes; c++) {
-		double p = (double)((const float *)values[columns[c]].values)[at], now = log(p + LEAST);
-
-		move += fabs(p * (now - rows->logs[r][c]));
-		rows->logs[r][c] = now;
-	}
 	if (seen == 0)
 		return;
 	rows->moves[r][(seen - 1) % (window - 1)] = move;
 	if (seen + 1 >= window)
 		rows->sums[r] = (1 - DECAY) * rows->sums[r] + DECAY * vary(rows->moves[r], window - 1);
+}
+
+/* Takes the next distribution of row r, which is row `at` of the block, or the move to it. */
+static void
+take_distribution(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns,
+                  size_t classes, size_t at, size_t window)
+{
+	double move = classes == 1 ? (double)((const float *)values[columns[0]].values)[at] : 0;
+
+	for (size_t c = 0; classes > 1 && c < classes; c++) {
+		double p = (double)((const float *)values[columns[c]].values)[at], now = log(p + LEAST);
+
+		move += fabs(p * (now - rows->logs[r][c]));
+		rows->logs[r][c] = now;
+	}
+	take_move(rows, r, move, window);
 }
 
 /* Finds the rows from `at` on that have every class at the epoch: a bit for each. */

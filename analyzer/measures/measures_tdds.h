@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#define MEASURES_TDDS_MOVE "tdds_move" /* the user's column of moves, which portolan.TddsMoves makes */
+
 /*
  * Computes TDDS (Zhang et al. 2024, §3) of every example over windows of J = `window` epochs at which it was observed,
  * 2 … MEASURES_WINDOW_MAX. Between one epoch and the next, the distribution moves by
@@ -15,7 +17,8 @@
  *
  * The J − 1 moves of a window vary by √Σ (d − their mean)². TDDS is the sum of these, with the weight 0.9 for the last
  * window, 0.09 for the one before, and so on. `columns` are the columns of the block with the probabilities of the
- * classes. NaN: the example has no window.
+ * classes; if it is one, that column has the moves d themselves (MEASURES_TDDS_MOVE), of any number of classes: the
+ * first of an example is from an epoch before, and does not count. NaN: the example has no window.
  */
 void measures_tdds(const struct store_block *block, const unsigned *columns, size_t classes, size_t window,
                    double *tdds);

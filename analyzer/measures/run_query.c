@@ -1,9 +1,11 @@
-/* run_query.c: reads a range of epochs as users write it for --epochs: "1:", ":5", "2:3". */
+/* run_query.c: the words of --never, and reads a range of epochs as users write it for --epochs: "1:", ":5", "2:3". */
 #include "run_query.h"
 
 #include "base/number.h"
 
 #include <string.h>
+
+const char *const never_names[] = {"empty", "next", NULL};
 
 static bool
 parse_epoch(const char *text, size_t length, uint32_t empty, uint32_t *epoch)

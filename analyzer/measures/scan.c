@@ -237,7 +237,7 @@ compute_part(struct dynamics *part, const struct store_block *piece, struct scan
 {
 	dynamics_fill(part, piece, NULL);
 	if (sums->trend)
-		trend_add_block(sums->trend, piece, dynamics_measure(part, MEASURE_CONFIDENCE));
+		trend_add_block(sums->trend, piece, dynamics_mean(part));
 	if (part->gold)
 		take_gold(piece, part->gold);
 	list_observed(part, piece, sums);

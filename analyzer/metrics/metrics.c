@@ -1,7 +1,8 @@
 /* metrics.c: the command `portolan metrics`, which prints every example's measures: its options, and what runs it. */
 #include "die/die.h"
+#include "die/memory.h"
 #include "export.h"
-#include "measures/dynamics.h"
+#include "measures/aggregate.h"
 #include "options/format.h"
 #include "output/output.h"
 
@@ -35,6 +36,8 @@ metrics_check(void *context, struct portolan_error *error)
 		return options_wrong(
 		        common,
 		        "--never-learned flag: the format cartography has no such column; say 1000, epochs, infinity or 0");
+	if (common->query.minus && (request->format == METRICS_AUM || request->format == METRICS_CARTOGRAPHY))
+		return options_wrong(common, "--minus does not go with --format %s", format_names[request->format]);
 	if (request->convention < 0)
 		request->convention = request->format == METRICS_CARTOGRAPHY ? NEVER_LEARNED_1000 : NEVER_LEARNED_FLAG;
 	return 0;
@@ -60,6 +63,21 @@ metrics_show(struct dynamics *dynamics)
 	must(run_table_write(dynamics, NULL, TABLE_ALIGNED, &failure));
 }
 
+/* Writes the run less another. Returns an exit status. */
+static int
+metrics_write_difference(const struct metrics_request *request, const struct dynamics_request *wanted)
+{
+	const struct common_options *common = &request->common;
+	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
+	struct aggregate_report report;
+
+	must(dynamics_load_minus(&dynamics, &common->query, common->operands[0], wanted,
+	                         (enum never_learned)request->convention, &report, &failure));
+	must(run_table_write(&dynamics, common->output,
+	                     request->for_people ? TABLE_ALIGNED : (enum table_format)request->format, &failure));
+	return aggregate_report_gaps(&report, common->strict);
+}
+
 static int
 metrics_run(void *context, struct portolan_error *error)
 {
@@ -79,11 +97,14 @@ metrics_run(void *context, struct portolan_error *error)
 	        .measures = published_measures(export.form),
 	        .gold = export.form == PUBLISHED_NOT,
 	        .user = export.form == PUBLISHED_NOT,
+	        .losses = export.form == PUBLISHED_NOT,
 	};
 	struct dynamics dynamics;
 	int status;
 
 	(void)error;
+	if (common->query.minus)
+		return metrics_write_difference(request, &wanted);
 	must(dynamics_open(&dynamics, &common->query, common->operands[0], &wanted, &failure));
 	if (export.form == PUBLISHED_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
 		must(dynamics_no_measure(&dynamics, NULL, "aum", &failure));
@@ -113,8 +134,8 @@ const struct command metrics_command = {
         .name = "metrics",
         .operands = "RUN",
         .help = &help_metrics,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_MINUS | COMMON_STRICT |
+                  COMMON_THREADS | COMMON_MEMORY,
         .options = options,
         .operand = "run",
         .least = 1,

@@ -25,6 +25,7 @@ enum {
 	COMMON_MEMORY = 64,
 	COMMON_SCRIPT = 128,
 	COMMON_WINDOW = 256,
+	COMMON_MINUS = 512,
 };
 
 struct option_spec;

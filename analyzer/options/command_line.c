@@ -18,6 +18,7 @@
 
 #include <portolan/error.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,6 +282,7 @@ options_set_defaults(struct common_options *request, const struct command *comma
 	        .command = command,
 	        .query.store = store && *store ? store : "./portolan-store",
 	        .query.epoch_to = UINT32_MAX,
+	        .query.loss_threshold = NAN,
 	        .query.max_memory = MAX_MEMORY,
 	};
 }

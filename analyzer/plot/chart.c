@@ -7,8 +7,8 @@
  * (gnuplot's `index`). gnuplot knows no block without a line: a series without a value is left out, with its name in
  * the key.
  *
- * A note goes to the right of its point, or to its left where the frame ends, and a little up or down where that is
- * taken; one that finds no room is left out. Lengths are in units, pixels of a screen, from the lower left corner of
+ * A note goes to the right of its point, a little up or down where that is taken, or to its left where there is no room;
+ * one that finds none is left out. Lengths are in units, pixels of a screen, from the lower left corner of
  * the picture. Widths of texts are estimates, as this code does not know the font.
  */
 #include "chart.h"
@@ -61,7 +61,7 @@
 
 #define NOTE_LINE 11.0 /* the height of a line, in units */
 #define NOTE_GAP 6.0   /* the gap between point and text */
-#define NOTE_TRIES 5   /* how many heights are tried for a note: the point's, and up to a line above and below it */
+#define NOTE_TRIES 5   /* how many heights are tried on either side: the point's, and up to a line above and below it */
 
 struct frame {
 	double left, right, bottom, top;
@@ -205,16 +205,15 @@ static bool
 note_find_room(const struct box *boxes, size_t count, double x, double y, double text, double width, double height,
                struct box *box)
 {
-	bool left = x + NOTE_GAP + text > width;
-
-	for (int try = 0; try < NOTE_TRIES; try++) {
-		const int halves = (try + 1) / 2;
-		double shift = NOTE_LINE / 2 * halves * (try % 2 ? 1 : -1);
+	for (int try = 0; try < 2 * NOTE_TRIES; try++) {
+		const int halves = (try % NOTE_TRIES + 1) / 2;
+		double shift = NOTE_LINE / 2 * halves * (try % NOTE_TRIES % 2 ? 1 : -1);
+		bool left = try >= NOTE_TRIES;
 
 		*box = (struct box){left ? x - NOTE_GAP - text : x + NOTE_GAP,
 		                    left ? x - NOTE_GAP : x + NOTE_GAP + text, y + shift};
-		if (box->left >= 0 && box->middle > NOTE_LINE / 2 && box->middle < height - NOTE_LINE / 2 &&
-		    !box_is_taken(boxes, count, box))
+		if (box->left >= 0 && box->right <= width && box->middle > NOTE_LINE / 2 &&
+		    box->middle < height - NOTE_LINE / 2 && !box_is_taken(boxes, count, box))
 			return true;
 	}
 	return false;
@@ -232,7 +231,7 @@ chart_set_notes(FILE *stream, const struct chart *chart, const struct frame *fra
 	for (size_t i = 0; i < panel->note_count && count < CHART_NOTES_MAX; i++) {
 		const struct chart_note *note = &panel->notes[i];
 		double x = width * chart_place(note->x, panel->x_min, panel->x_max, panel->x_log);
-		double y = height * chart_place(note->y, panel->y_min, panel->y_max, false);
+		double y = height * chart_place(note->y, panel->y_min, panel->y_max, panel->y_log);
 		struct box *box = &boxes[count];
 		bool to_left;
 
@@ -307,10 +306,10 @@ chart_set_panel(FILE *stream, const struct chart *chart, const struct frame *fra
 	script_set_items(stream, "Left Right Bottom Top KeyRows KeyColumns", p + 1,
 	                 (double[]){frame->left, frame->right, frame->bottom, frame->top, (double)frame->key_rows,
 	                            (double)frame->key_columns});
-	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep YWhole Series", p + 1,
+	script_set_items(stream, "XFrom XTo YFrom YTo XLog YLog XStep YWhole Series", p + 1,
 	                 (double[]){panel->x_min, panel->x_max,
 	                            named ? 0.5 - (double)panel->y_name_count : panel->y_min,
-	                            named ? 0.5 : panel->y_max, panel->x_log,
+	                            named ? 0.5 : panel->y_max, panel->x_log, panel->y_log,
 	                            panel->x_whole ? panel_whole_step(most - least) : 0, panel->y_whole,
 	                            (double)panel->series_count});
 	if (panel->x_whole && least == most) /* if all data have the same x, it stands in the middle */
@@ -373,7 +372,8 @@ chart_write_script(FILE *stream, const struct chart *chart, const struct layout 
 	size_t series = 0, notes = 0, names = 0;
 
 	chart_write_header(stream, chart, layout);
-	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog XStep YWhole Series", CHART_PANELS_MAX);
+	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog YLog XStep YWhole Series",
+	               CHART_PANELS_MAX);
 	script_declare(stream, "Left Right Bottom Top KeyRows KeyColumns", CHART_PANELS_MAX);
 	script_declare(stream, "Name Style Colour", (size_t)CHART_PANELS_MAX * CHART_SERIES_MAX);
 	script_declare(stream, "Note NoteX NoteY NotePanel NoteToLeft", (size_t)CHART_PANELS_MAX * CHART_NOTES_MAX);

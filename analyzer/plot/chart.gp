@@ -52,6 +52,7 @@ do for [p=1:panels] {
 	if (XFrom[p] < XTo[p]) { set xrange [XFrom[p]:XTo[p]] } else { set xrange [*:*] }
 	if (YFrom[p] < YTo[p]) { set yrange [YFrom[p]:YTo[p]] } else { set yrange [*:*] }
 	set ytics autofreq
+	if (YLog[p]) { set logscale y }
 	if (YWhole[p] && YTo[p] - YFrom[p] < 5) { set ytics 1 }
 	if (YFrom[p] < YTo[p] && YTo[p] >= 1000) {
 		set ytics ()
@@ -83,7 +84,7 @@ do for [p=1:panels] {
 	eval 'plot' . plots
 	first = first + Series[p]
 	unset label
-	unset logscale x
+	unset logscale
 }
 unset multiplot
 unset output

@@ -39,7 +39,7 @@ struct chart_panel {
 	struct chart_series series[CHART_SERIES_MAX];
 	size_t series_count;   /* if several, a key above the panel has their names; one without a value is left out */
 	bool has_key;          /* set by chart_draw() */
-	bool x_log;            /* x is above 0, and its range is given */
+	bool x_log, y_log;     /* x, or y, is above 0, and its range is given */
 	bool x_whole, y_whole; /* only whole numbers stand along the axis; with y_whole, the range of y is given */
 	const struct chart_note *notes; /* with notes, both ranges are given; NULL: no notes */
 	size_t note_count;

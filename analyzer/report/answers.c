@@ -54,7 +54,8 @@ answer_check(struct report_request *request, const struct child *child)
 static void
 answer_record(struct report_request *request)
 {
-	const struct child *classes = &request->children[ASK_CLASSES];
+	const bool of_losses = request->of_losses;
+	const struct child *classes = &request->children[of_losses ? ASK_MAP : ASK_CLASSES];
 	struct page *page = &request->page;
 	const json_t *note;
 	size_t i;
@@ -64,10 +65,18 @@ answer_record(struct report_request *request)
 		answer_check(request, &request->children[ASK_CHECK + r]);
 	if (classes->end != CHILD_ANSWERED)
 		return;
-	page_say(page, classes, "What follows is of {epochs} epochs: {first_epoch} to {last_epoch}, counted from 0.");
+	page_say(page, classes,
+	         of_losses
+	                 ? "What follows is of the epochs {maps.0.first_epoch} to {maps.0.last_epoch}, counted from 0."
+	                 : "What follows is of {epochs} epochs: {first_epoch} to {last_epoch}, counted from 0.");
+	if (of_losses)
+		page_say_plain(page,
+		               "The run records losses (log_loss), which have no labels: so labels that are likely "
+		               "wrong, classes, regions of the map and forgettable examples are not here.");
 	json_array_foreach (classes->notes, i, note)
 		page_quote(page, classes, json_string_value(note));
-	answer_take(page, classes);
+	if (!of_losses)
+		answer_take(page, classes);
 }
 
 static void
@@ -83,7 +92,7 @@ answer_map(struct report_request *request)
 		        &request->page, child,
 		        "The data map of {maps.0.run}: {x.measure} to the right, {y.measure} upwards, "
 		        "coloured by {colour.measure}; {maps.0.shown} of {maps.0.examples} examples are drawn.");
-	if (page_member(child->answer, "maps.0.regions.ambiguous"))
+	if (!request->of_losses && page_member(child->answer, "maps.0.regions.ambiguous"))
 		page_say(&request->page, child,
 		         "{maps.0.regions.easy-to-learn} examples are easy to learn, {maps.0.regions.ambiguous} are "
 		         "ambiguous (p(gold) changes, and by as much as in the run's top third), and "
@@ -120,10 +129,9 @@ answer_add_examples(struct report_request *request, const struct child *child, c
                     const json_t *rows, const char *columns)
 {
 	const json_t *label = page_member(rows, "0.label");
+	const char *class = request->of_losses ? "" : label && !json_is_null(label) ? "label:name " : "gold:name ";
 	const bool has_texts = request->children[ASK_TEXTS].end == CHILD_ANSWERED;
-	CLEANUP_FREE char *all =
-	        memory_text("id:name %s %s%s", label && !json_is_null(label) ? "label:name" : "gold:name", columns,
-	                    has_texts ? " text:text" : "");
+	CLEANUP_FREE char *all = memory_text("id:name %s%s%s", class, columns, has_texts ? " text:text" : "");
 	json_t *table = page_add_table(&request->page, child, caption, rows_of, rows, all), *row;
 	size_t i;
 
@@ -169,15 +177,34 @@ answer_suspects(struct report_request *request)
 		                    is_calibrated ? "suggested:name score probability:share" : "suggested:name score");
 }
 
+/* Of a run of losses. */
+static void
+answer_hard_examples(struct report_request *request)
+{
+	const struct child *ambiguous = &request->children[ASK_AMBIGUOUS], *hard = &request->children[ASK_HARDEST];
+
+	if (answer_take(&request->page, ambiguous))
+		answer_add_examples(request, ambiguous, "The most ambiguous: the loss changes most between epochs", "",
+		                    ambiguous->answer, "task_loss variability learning_speed");
+	if (answer_take(&request->page, hard))
+		answer_add_examples(request, hard, "The hardest: the highest mean loss", "", hard->answer,
+		                    "task_loss variability learning_speed");
+}
+
 static void
 answer_examples(struct report_request *request)
 {
 	const struct child *classes = &request->children[ASK_CLASSES], *texts = &request->children[ASK_TEXTS];
 	struct page *page = &request->page;
 
-	page_begin_section(page, "examples", "Ambiguous and forgettable examples");
+	page_begin_section(page, "examples",
+	                   request->of_losses ? "Ambiguous and hard examples" : "Ambiguous and forgettable examples");
 	if (request->texts && texts->end != CHILD_ANSWERED)
 		answer_take(page, texts);
+	if (request->of_losses) {
+		answer_hard_examples(request);
+		return;
+	}
 	if (answer_take(page, &request->children[ASK_AMBIGUOUS]))
 		answer_add_examples(request, &request->children[ASK_AMBIGUOUS],
 		                    "The most ambiguous: p(gold) changes most between epochs", "",
@@ -187,11 +214,10 @@ answer_examples(struct report_request *request)
 		page_say(page, classes,
 		         "{forgettable} of {examples} examples ({share_forgettable%}) are forgettable: forgotten at "
 		         "least once, or never learned, as {never_learned} are.");
-	if (answer_take(page, &request->children[ASK_FORGETTABLE]))
-		answer_add_examples(request, &request->children[ASK_FORGETTABLE],
-		                    "Forgettable: never learned, or forgotten most often", "",
-		                    request->children[ASK_FORGETTABLE].answer,
-		                    "confidence forgetting_events never_learned");
+	if (answer_take(page, &request->children[ASK_HARDEST]))
+		answer_add_examples(
+		        request, &request->children[ASK_HARDEST], "Forgettable: never learned, or forgotten most often",
+		        "", request->children[ASK_HARDEST].answer, "confidence forgetting_events never_learned");
 }
 
 /* Adds the table of epochs; of many, every n-th and the last. */
@@ -213,9 +239,12 @@ answer_epochs(struct report_request *request)
 			json_array_append(shown, json_array_get(epochs, i));
 	caption = step > 1 ? memory_text("One epoch of each %zu, and the last", step) : memory_text("Epoch by epoch");
 	table = page_add_table(&request->page, child, caption, "epochs", shown,
-	                       "epoch:name examples accuracy:share mean_loss forgotten learned");
+	                       request->of_losses ? "epoch:name examples mean_loss"
+	                                          : "epoch:name examples accuracy:share mean_loss forgotten learned");
 	json_object_set_new(table, "curves",
-	                    memory_need(json_pack("{s:b, s:b, s:b}", "accuracy", 1, "mean_loss", 1, "forgotten", 1)));
+	                    memory_need(request->of_losses ? json_pack("{s:b}", "mean_loss", 1)
+	                                                   : json_pack("{s:b, s:b, s:b}", "accuracy", 1, "mean_loss", 1,
+	                                                               "forgotten", 1)));
 }
 
 static void
@@ -237,7 +266,7 @@ answer_runs(struct report_request *request)
 	               "selections", json_object_get(child->answer, "selections"),
 	               "run_a run_b selected_a both overlap:share by_chance:share");
 	json_array_foreach (are_many ? averages : json_object_get(child->answer, "correlations"), i, row)
-		if (option_is_named("confidence variability correctness forgetting_events aum",
+		if (option_is_named("confidence variability correctness forgetting_events aum task_loss learning_speed",
 		                    json_string_value(json_object_get(row, "measure"))))
 			json_array_append(shown, (json_t *)row);
 	page_add_table(&request->page, child,
@@ -251,7 +280,7 @@ answer_words(struct report_request *request)
 {
 	const struct child *child = &request->children[ASK_WORDS];
 
-	if (!request->texts)
+	if (!request->texts || (request->of_losses && child->end == CHILD_NOT_ASKED))
 		return;
 	page_begin_section(&request->page, "words", "Words that give the label away");
 	if (child->end == CHILD_NOT_ASKED)
@@ -328,7 +357,8 @@ report_answer(struct report_request *request)
 	answer_record(request);
 	if (!observed || json_integer_value(observed) > 0) {
 		answer_map(request);
-		answer_suspects(request);
+		if (!request->of_losses)
+			answer_suspects(request);
 		answer_hurts(request);
 		answer_examples(request);
 		answer_epochs(request);

@@ -157,7 +157,9 @@ answer_find_label_field(const struct report_request *request)
 void
 answer_hurts(struct report_request *request)
 {
-	page_begin_section(&request->page, "hurts", "What hurts, by class and by attribute");
-	hurts_classes(request);
+	page_begin_section(&request->page, "hurts",
+	                   request->of_losses ? "What hurts, by attribute" : "What hurts, by class and by attribute");
+	if (!request->of_losses)
+		hurts_classes(request);
 	hurts_attributes(request);
 }

@@ -64,11 +64,19 @@ next_record(struct report_request *request)
 	}
 }
 
+/* The first epoch that counts; NULL: it is not known. */
+static const json_t *
+next_first_epoch(const struct report_request *request)
+{
+	return request->of_losses ? page_member(request->children[ASK_MAP].answer, "maps.0.first_epoch")
+	                          : json_object_get(request->children[ASK_CLASSES].answer, "first_epoch");
+}
+
 /* --epochs for a command that the user is to type: the first epoch that counts, once it is known. */
 static void
 next_add_epochs(const struct report_request *request, struct child *command)
 {
-	const json_t *first = json_object_get(request->children[ASK_CLASSES].answer, "first_epoch");
+	const json_t *first = next_first_epoch(request);
 	CLEANUP_FREE char *from = memory_text("%lld:", (long long)json_integer_value(first));
 
 	if (request->common.query.epochs_given && !request->common.query.epochs_auto)
@@ -139,6 +147,23 @@ next_labels(struct report_request *request)
 		         &command);
 }
 
+/* Step 2 of a run of losses: the examples on which the model does worst. */
+static void
+next_hardest(struct report_request *request)
+{
+	struct child command = {0};
+
+	report_ask(request, &command, "select", request->common.operands[0], false);
+	next_add_epochs(request, &command);
+	child_add_option(&command, "--by", "hard-to-learn");
+	child_add_option(&command, "--count", "50");
+	report_ask_data(request, &command);
+	child_add_option(&command, "-o", "hardest.txt");
+	next_add(request, &request->children[ASK_MAP],
+	         "Read the examples with the highest mean loss: wrong targets and broken inputs stand there.",
+	         &command);
+}
+
 /* The least overlap of two runs' ambiguous thirds; 1: there is one run. */
 static double
 next_least_overlap(const struct report_request *request)
@@ -160,7 +185,7 @@ static double
 next_trend(const struct report_request *request)
 {
 	const json_t *classes = request->children[ASK_CLASSES].answer, *part;
-	const json_t *first = json_object_get(classes, "first_epoch");
+	const json_t *first = next_first_epoch(request);
 	size_t i;
 
 	if (json_integer_value(json_object_get(classes, "epochs")) == 1)
@@ -218,19 +243,23 @@ next_training(struct report_request *request)
 	child_add_option(&command, "--fraction", "0.33");
 	if (json_integer_value(json_object_get(request->children[ASK_SUSPECTS].answer, "called")) > 0)
 		child_add(&command, "--without-suspects");
-	child_add(&command, "--why");
+	if (!request->of_losses)
+		child_add(&command, "--why");
 	report_ask_data(request, &command);
 	child_add_option(&command, "-o", file);
-	next_add(request, &request->children[ASK_CLASSES], next_say_training(request, is_memorised, is_trend),
-	         &command);
+	next_add(request, &request->children[request->of_losses ? ASK_MAP : ASK_CLASSES],
+	         next_say_training(request, is_memorised, is_trend), &command);
 }
 
 void
 report_advise(struct report_request *request)
 {
 	next_record(request);
-	if (request->children[ASK_CLASSES].end != CHILD_ANSWERED)
+	if (request->children[request->of_losses ? ASK_MAP : ASK_CLASSES].end != CHILD_ANSWERED)
 		return;
-	next_labels(request);
+	if (request->of_losses)
+		next_hardest(request);
+	else
+		next_labels(request);
 	next_training(request);
 }

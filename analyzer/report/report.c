@@ -15,6 +15,8 @@
 #include "regions/provenance.h"
 #include "writers.h"
 
+#include <portolan/store.h>
+
 #include <string.h>
 
 #define SHOWN_SUSPECTS "15"
@@ -67,6 +69,26 @@ report_ask_data(const struct report_request *request, struct child *child)
 		child_add(child, "--glue");
 }
 
+/* Does the run record losses? What cannot be read is said by the commands. */
+static bool
+report_is_of_losses(const struct common_options *common)
+{
+	struct portolan_error error;
+	CLEANUP_FREE struct store_run_info *runs = NULL;
+	struct store *store;
+	bool of_losses = false;
+	size_t count = 0;
+
+	if (store_open(common->query.store, &store, &error) < 0)
+		return false;
+	if (store_runs(store, &runs, &count, &error) < 0)
+		count = 0;
+	for (size_t r = 0; r < count; r++)
+		of_losses = of_losses || (runs[r].of_losses && strcmp(runs[r].name, common->operands[0]) == 0);
+	store_close(store);
+	return of_losses;
+}
+
 static void
 report_ask_examples(struct report_request *request, struct child *child, const char *rule)
 {
@@ -91,15 +113,17 @@ report_ask_first(struct report_request *request)
 	child_add(&children[ASK_MAP], "--json");
 	report_ask(request, &children[ASK_EPOCHS], "epochs", runs[0], false);
 	child_add(&children[ASK_EPOCHS], "--json");
-	report_ask(request, &children[ASK_CLASSES], "groups", runs[0], true);
-	child_add(&children[ASK_CLASSES], "--classes");
-	child_add(&children[ASK_CLASSES], "--json");
-	report_ask(request, &children[ASK_SUSPECTS], "suspects", runs[0], request->common.query.epochs_given);
-	child_add_option(&children[ASK_SUSPECTS], "--count", SHOWN_SUSPECTS);
-	child_add_option(&children[ASK_SUSPECTS], "--flips", request->flips);
-	child_add(&children[ASK_SUSPECTS], "--json");
+	if (!request->of_losses) {
+		report_ask(request, &children[ASK_CLASSES], "groups", runs[0], true);
+		child_add(&children[ASK_CLASSES], "--classes");
+		child_add(&children[ASK_CLASSES], "--json");
+		report_ask(request, &children[ASK_SUSPECTS], "suspects", runs[0], request->common.query.epochs_given);
+		child_add_option(&children[ASK_SUSPECTS], "--count", SHOWN_SUSPECTS);
+		child_add_option(&children[ASK_SUSPECTS], "--flips", request->flips);
+		child_add(&children[ASK_SUSPECTS], "--json");
+	}
 	report_ask_examples(request, &children[ASK_AMBIGUOUS], "ambiguous");
-	report_ask_examples(request, &children[ASK_FORGETTABLE], "forgettable");
+	report_ask_examples(request, &children[ASK_HARDEST], request->of_losses ? "hard-to-learn" : "forgettable");
 	for (int r = 0; r < count; r++) {
 		report_ask(request, &children[ASK_CHECK + r], "check", runs[r], false);
 		child_add(&children[ASK_CHECK + r], "--json");
@@ -142,7 +166,7 @@ report_ask_words(struct report_request *request)
 static void
 report_ask_texts(struct report_request *request)
 {
-	static const int lists[] = {ASK_SUSPECTS, ASK_AMBIGUOUS, ASK_FORGETTABLE};
+	static const int lists[] = {ASK_SUSPECTS, ASK_AMBIGUOUS, ASK_HARDEST};
 	struct child *child = &request->children[ASK_TEXTS];
 	const json_t *answer, *row;
 	size_t i, named = 0;
@@ -311,6 +335,7 @@ report_run(void *context, struct portolan_error *error)
 		request->epochs = memory_text("%u:", query->epoch_from);
 	else
 		request->epochs = memory_text("auto");
+	request->of_losses = report_is_of_losses(&request->common);
 	report_ask_all(request);
 	report_begin_page(request);
 	report_answer(request);

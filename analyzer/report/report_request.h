@@ -14,7 +14,7 @@ enum {
 	ASK_SUSPECTS,
 	ASK_GROUPS,
 	ASK_AMBIGUOUS,
-	ASK_FORGETTABLE,
+	ASK_HARDEST, /* the forgettable examples; of a run of losses those with the highest mean loss */
 	ASK_COMPARE,
 	ASK_WORDS,
 	ASK_TEXTS,
@@ -26,7 +26,8 @@ struct report_request {
 	struct common_options common;
 	const char *data, *id_field, *texts, *label_field, *flips;
 	bool glue;
-	int format; /* enum report_format */
+	int format;     /* enum report_format */
+	bool of_losses; /* the first run records losses: nothing that needs labels is asked for */
 	/* the commands */
 	char *epochs; /* for --epochs */
 	struct child children[ASK_CHECK + REPORT_RUNS_MAX];

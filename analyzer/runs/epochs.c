@@ -24,11 +24,16 @@ static const struct table_column epochs_columns[] = {{"epoch", TABLE_U32, offset
                                                      {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
                                                      {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
 
+/* Of a run of losses, in which nothing is right or wrong. */
+static const struct table_column losses_columns[] = {{"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
+                                                     {"examples", TABLE_U64, offsetof(struct tally_epoch, observed)},
+                                                     {"mean_loss", TABLE_REAL_OF, .real = tally_mean_loss}};
+
 /* Adds the run's burn-in, and for each first epoch the shares that the variance over the epochs from it on has. */
 static void
 epochs_report_trend(struct report *report, const struct run_query *query, const char *name)
 {
-	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY), .trend = true};
+	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY), .losses = true, .trend = true};
 	const struct scan_steps no_steps = {0};
 	struct trend_shares *shares;
 	struct dynamics run;
@@ -112,7 +117,8 @@ epochs_run(void *context, struct portolan_error *error)
 	(void)error;
 	must(live_look(&live, &view, &failure));
 	epochs_refuse(&view);
-	epochs = TABLE_OF(epochs_columns, view.epochs, view.epoch_count);
+	epochs = view.info.of_losses ? TABLE_OF(losses_columns, view.epochs, view.epoch_count)
+	                             : TABLE_OF(epochs_columns, view.epochs, view.epoch_count);
 	if (common->json)
 		epochs_report(common, &view, &epochs);
 	else

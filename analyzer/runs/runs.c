@@ -19,7 +19,7 @@ struct runs_request {
 
 /* A run's line. Of a damaged run only name and state are known. */
 struct runs_line {
-	const char *name, *state, *mode, *created;
+	const char *name, *state, *mode, *created, *kind;
 	int64_t examples, epochs, observations; /* -1: not known */
 	char time[32];
 };
@@ -31,7 +31,8 @@ static const struct table_column runs_columns[] = {
         {"observations", TABLE_I64, offsetof(struct runs_line, observations)},
         {"state", TABLE_TEXT, offsetof(struct runs_line, state)},
         {"mode", TABLE_TEXT, offsetof(struct runs_line, mode)},
-        {"created", TABLE_TEXT, offsetof(struct runs_line, created)}};
+        {"created", TABLE_TEXT, offsetof(struct runs_line, created)},
+        {"kind", TABLE_TEXT, offsetof(struct runs_line, kind)}};
 
 static void
 runs_write(const struct runs_request *request, const struct store_run_info *runs, size_t count)
@@ -42,12 +43,17 @@ runs_write(const struct runs_request *request, const struct store_run_info *runs
 		const struct store_run_info *run = &runs[i];
 		struct runs_line *line = &lines[i];
 
-		*line = (struct runs_line){run->name, run_state_name(run), NULL, NULL, -1, -1, -1};
+		*line = (struct runs_line){.name = run->name,
+		                           .state = run_state_name(run),
+		                           .examples = -1,
+		                           .epochs = -1,
+		                           .observations = -1};
 		if (run->state == STORE_DAMAGED)
 			continue;
 		run_time(run->created, line->time);
 		line->created = line->time;
 		line->mode = run_mode_name(run);
+		line->kind = run_kind_name(run);
 		line->examples = (int64_t)run->examples;
 		line->epochs = (int64_t)run->epochs;
 		line->observations = (int64_t)run->observations;

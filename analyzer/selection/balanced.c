@@ -82,7 +82,7 @@ balanced_order(const uint32_t *list, const uint32_t *groups, size_t n, size_t gr
 	size_t used;
 
 	balanced_lay_out(list, groups, n, least, all, group_count, members);
-	for (size_t g = 0; g <= group_count; g++)
+	for (size_t g = 0; random && g <= group_count; g++)
 		random_sample(random, members + all[g].from, all[g].size, all[g].size);
 	qsort(all, group_count, sizeof(*all), balanced_compare_sizes);
 	used = balanced_take_rounds(all, group_count, members, limit, ranked);

@@ -18,7 +18,7 @@
 
 /*
  * Fills ranked[] with the first `limit` ≤ n examples of the order. groups[i] < group_count is the group of list[i], for
- * n examples. Within its group each example is drawn at random. Groups with fewer than `least` members become one
+ * n examples. Within its group each example is drawn at random; with `random` NULL they stay in the order of `list`. Groups with fewer than `least` members become one
  * group, whose turn comes when all others are used up. Of groups of equal size the later one counts as the larger.
  */
 void balanced_order(const uint32_t *list, const uint32_t *groups, size_t n, size_t group_count, size_t least,

@@ -2,6 +2,7 @@
  * them (rule_options.h). */
 #include "rule_options.h"
 
+#include "die/die.h"
 #include "base/suggest.h"
 
 #include <string.h>
@@ -61,13 +62,27 @@ rule_parse_cuts(const struct common_options *request, const char *text, struct r
 	return options_wrong(request, "--regions %s: say V,C, as in 0.3,0.5: a variability and a confidence", text);
 }
 
+/* Ends the program if the run lacks what a rule that is more than one measure goes by. */
+static void
+rule_check_measures(const struct selection_rule *rule, const struct dynamics *run)
+{
+	struct dynamics_request needed = {0};
+
+	selection_rule_request(rule, &needed);
+	for (unsigned m = 0; m < MEASURE_COUNT && rule->kind != SELECT_MEASURE; m++)
+		if (needed.measures & MEASURE_BIT(m) && !dynamics_column(run, measure_infos[m].name))
+			must(dynamics_no_measure(run, NULL, measure_infos[m].name, &failure));
+}
+
 int
 rule_check(const struct common_options *request, const struct selection_rule *rule, const struct dynamics *run)
 {
 	const char *names[MEASURE_COUNT + 1] = {NULL};
 
-	if (selection_rule_is_known(rule, run))
+	if (selection_rule_is_known(rule, run)) {
+		rule_check_measures(rule, run);
 		return 0;
+	}
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		names[m] = measure_infos[m].name;
 	options_choice(request, "measure", rule->measure, names);

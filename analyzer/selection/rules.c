@@ -77,7 +77,8 @@ selection_rule_parse(const char *text, struct selection_rule *rule)
 	length = (size_t)(colon - text);
 	if (length == 0 || length >= sizeof(rule->measure))
 		return false;
-	*rule = (struct selection_rule){.kind = SELECT_MEASURE, .descending = strcmp(colon, ":desc") == 0};
+	*rule = (struct selection_rule){
+	        .kind = SELECT_MEASURE, .descending = strcmp(colon, ":desc") == 0, .region = REGION_COUNT};
 	memcpy(rule->measure, text, length);
 	return true;
 }
@@ -157,12 +158,24 @@ selection_rule_request(const struct selection_rule *rule, struct dynamics_reques
 	if (rule->kind != SELECT_MEASURE)
 		return;
 	measure = measure_find(rule->measure);
+	if (measure == MEASURE_CONFIDENCE) /* see selection_rule_settle() */
+		request->measures |= MEASURE_BIT(MEASURE_TASK_LOSS);
 	if (measure >= 0)
 		request->measures |= MEASURE_BIT(measure);
 	else
 		request->user = true;
 	if (request->measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS)) /* never_learned_count() needs both */
 		request->measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
+}
+
+void
+selection_rule_settle(struct selection_rule *rule, const struct dynamics *dynamics)
+{
+	if (dynamics->info->of_losses && rule->kind == SELECT_MEASURE && rule->region != REGION_COUNT &&
+	    measure_find(rule->measure) == MEASURE_CONFIDENCE) {
+		snprintf(rule->measure, sizeof(rule->measure), "%s", measure_infos[MEASURE_TASK_LOSS].name);
+		rule->descending = !rule->descending;
+	}
 }
 
 bool

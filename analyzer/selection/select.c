@@ -12,6 +12,7 @@
 #include "select_files.h"
 #include "select_labels.h"
 #include "select_options.h"
+#include "sources.h"
 #include "trajectories.h"
 
 #include <string.h>
@@ -48,16 +49,22 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 	        .threads = parallel_threads(request->common.query.threads),
 	        .beta_c = request->beta_c,
 	        .clusters = (size_t)request->clusters,
+	        .starts = (size_t)request->starts,
 	        .seed = request->seed,
 	};
 	CLEANUP_ARRAY uint32_t *order =
 	        pool_make(dynamics, request->lists, request->list_count, request->within, &source.count);
+	CLEANUP_ARRAY uint32_t *sources = NULL;
 	int status, lists = select_report_lists(request, dynamics);
 
 	source.count = select_labels_leave_out(request->labels, request, dynamics, order, source.count);
 	if (request->labels->corrected.corrections.unknown > 0 && request->common.strict)
 		lists = STATUS_INCOMPLETE;
 	source.order = order;
+	if (request->source_field)
+		source.sources = sources = sources_read(&(struct sources_request){request->join, request->id_field,
+		                                                                  request->source_field, request->glue},
+		                                        dynamics, order, source.count, &source.source_count);
 	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
@@ -107,6 +114,7 @@ select_run(void *context, struct portolan_error *error)
 	        .measures = request->with_measures ? MEASURE_ALL : 0,
 	        .user = request->with_measures,
 	        .trend = true,
+	        .losses = !request->why && !request->without_suspects && !request->corrections,
 	        .gold = request->with_measures || select_has_manifest(request),
 	};
 	const struct common_options *common = &request->common;
@@ -125,9 +133,13 @@ select_run(void *context, struct portolan_error *error)
 	selection_plan_request(&request->plan, &ranked);
 	if (request->run_count == 1)
 		must(dynamics_load(&dynamics, &common->query, request->runs[0], &wanted, &failure));
+	else if (common->query.minus)
+		must(dynamics_load_minus(&dynamics, &common->query, request->runs[0], &wanted,
+		                         (enum never_learned)request->never_learned, &report, &failure));
 	else
 		must(dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
-		                             (enum never_learned)request->never_learned, &report, &failure));
+		                             (enum never_learned)request->never_learned, AGGREGATE_SHARED, &report,
+		                             &failure));
 	status = select_check_rules(request, &dynamics);
 	select_warn_changed(request, &dynamics);
 	if (status == STATUS_DONE) {
@@ -135,7 +147,8 @@ select_run(void *context, struct portolan_error *error)
 		status = select_choose(request, &dynamics);
 	}
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
-		dynamics_report_variability(&dynamics, ranked.measures);
+		if (!common->query.minus)
+			dynamics_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
 		                              : dynamics_report(&dynamics, common->strict);
 		status = status ? status : gaps;
@@ -151,6 +164,7 @@ static const struct select_request defaults = {
         .plan = {.fraction = 1, .top_share = 1},
         .beta_c = 4,
         .clusters = TRAJECTORIES_CLUSTERS,
+        .starts = 1,
         .format = -1,
         .never_learned = -1,
         .run_count = 1,
@@ -162,8 +176,8 @@ const struct command select_command = {
         .name = "select",
         .operands = "RUN --by RULE",
         .help = &help_select,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
-                  COMMON_THREADS | COMMON_MEMORY,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_MINUS | COMMON_JSON |
+                  COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = select_option_table,
         .operand = "run",
         .least = 1,

@@ -70,6 +70,12 @@ select_check_drawn(const struct select_request *request)
 		return options_wrong(common, "--c-d is for --by dual-beta");
 	if (!by_clusters && option_given(common, "clusters"))
 		return options_wrong(common, "--clusters is for --by s2l");
+	if (!by_clusters && option_given(common, "starts"))
+		return options_wrong(common, "--starts is for --by s2l");
+	if (!by_clusters && request->source_field)
+		return options_wrong(common, "--sources is for --by s2l");
+	if (request->source_field && strcmp(request->join, "-") == 0)
+		return options_wrong(common, "--sources reads --data twice, and standard input can be read only once");
 	if (by_clusters && request->run_count > 1)
 		return options_wrong(common, "s2l clusters the losses of one run: leave out --with");
 	if (by_clusters && request->plan.classes != SELECTION_CLASSES_ANY)
@@ -82,6 +88,32 @@ select_check_drawn(const struct select_request *request)
 	if (request->plan.classes != SELECTION_CLASSES_ANY)
 		return options_wrong(
 		        common, "dual-beta draws from all classes at once: leave out --per-class and --stratified");
+	return 0;
+}
+
+/* Checks what goes with --minus: what ranks by the measures themselves, as they are differences then. */
+static int
+select_check_minus(struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	static const char *const others[] = {"why", "without-suspects", "within", "regions"};
+
+	if (!common->query.minus)
+		return 0;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (option_given(common, others[i]))
+			return options_wrong(
+			        common, "--%s does not go with --minus: it is about one run's own measures", others[i]);
+	for (size_t i = 0; i <= request->plan.mix_count; i++) {
+		enum selection_kind kind = (i > 0 ? request->plan.mixes[i - 1].rule : request->plan.rule).kind;
+
+		if (kind != SELECT_MEASURE && kind != SELECT_RANDOM && kind != SELECT_BY_ID)
+			return options_wrong(common,
+			                     "--minus: say MEASURE:asc or MEASURE:desc, as in loss:desc; %s is "
+			                     "about one run's own measures",
+			                     i > 0 ? request->mix_rules[i - 1] : request->rule);
+	}
+	request->runs[request->run_count++] = (char *)common->query.minus;
 	return 0;
 }
 
@@ -214,6 +246,8 @@ select_check(void *context, struct portolan_error *error)
 		status = select_check_plan(request);
 	request->runs[0] = request->common.operands[0];
 	if (status == 0)
+		status = select_check_minus(request);
+	if (status == 0)
 		status = select_check_drawn(request);
 	if (status == 0)
 		status = select_check_features(request);
@@ -225,11 +259,12 @@ select_check(void *context, struct portolan_error *error)
 }
 
 int
-select_check_rules(const struct select_request *request, const struct dynamics *dynamics)
+select_check_rules(struct select_request *request, const struct dynamics *dynamics)
 {
 	for (size_t i = 0; i <= request->plan.mix_count; i++) {
-		const struct selection_rule *rule = i > 0 ? &request->plan.mixes[i - 1].rule : &request->plan.rule;
+		struct selection_rule *rule = i > 0 ? &request->plan.mixes[i - 1].rule : &request->plan.rule;
 
+		selection_rule_settle(rule, dynamics);
 		if (rule_check(&request->common, rule, dynamics) != 0)
 			return STATUS_USAGE;
 		if (request->run_count > 1 && rule->kind == SELECT_MEASURE &&

@@ -102,7 +102,11 @@ select_add_pool(struct report *report, const struct select_request *request)
 		select_add_lists(report, "only", request, false);
 		select_add_lists(report, "exclude", request, true);
 	}
-	if (request->run_count > 1) {
+	if (request->common.query.minus) {
+		report_text(report, "minus", request->common.query.minus);
+		if (request->common.query.minus_epochs)
+			report_text(report, "minus_epochs", request->common.query.minus_epochs);
+	} else if (request->run_count > 1) {
 		report_begin_list(report, "with");
 		for (size_t r = 1; r < request->run_count; r++)
 			report_text(report, NULL, request->runs[r]);
@@ -125,7 +129,9 @@ select_add_parameters(struct report *report, const struct select_request *reques
 	if (plan->rule.kind == SELECT_DUAL_BETA)
 		report_real(report, "c_d", request->beta_c);
 	if (plan->rule.kind == SELECT_S2L)
-		report_whole(report, "clusters", request->clusters);
+		REPORT_WHOLES(report, {"clusters", request->clusters}, {"starts", request->starts});
+	if (request->source_field)
+		report_text(report, "sources", request->source_field);
 	if (request->features)
 		report_text(report, "features", request->features);
 	if (request->feature_ids)
@@ -133,6 +139,8 @@ select_add_parameters(struct report *report, const struct select_request *reques
 	manifest_add_range(report, dynamics);
 	if (request->never_learned != NEVER_LEARNED_FLAG)
 		report_text(report, "never_learned", never_learned_names[request->never_learned]);
+	if (request->common.query.never)
+		report_text(report, "never", never_names[request->common.query.never]);
 	if (request->common.query.window)
 		report_whole(report, "window", request->common.query.window);
 	report_whole(report, "seed", request->seed);

@@ -14,6 +14,6 @@ extern const char *const select_format_names[];
 int select_check(void *request, struct portolan_error *error);
 
 /* Checks the rules when the run's own columns are known. 0, or an exit status. */
-int select_check_rules(const struct select_request *request, const struct dynamics *dynamics);
+int select_check_rules(struct select_request *request, const struct dynamics *dynamics);
 
 #endif

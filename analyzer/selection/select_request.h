@@ -28,7 +28,8 @@ struct select_request {
 	bool has_threshold, has_cuts, with_measures, without_manifest, per_class, stratified;
 	double threshold;
 	uint64_t strata; /* 0: not asked for */
-	uint64_t clusters;
+	uint64_t clusters, starts;
+	const char *source_field;
 	double cut, beta_c;
 	struct region_cuts cuts;
 	size_t fraction_count; /* the number of --fractions; each then gets a file */

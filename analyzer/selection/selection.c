@@ -278,8 +278,16 @@ size_t
 selection_rank_first(const struct selection_source *source, const struct selection_rule *rule, size_t limit,
                      uint32_t *ranked)
 {
-	const struct trajectories trajectories = {source->dynamics, source->order, source->count, source->clusters,
-	                                          source->seed};
+	const struct trajectories trajectories = {
+	        .dynamics = source->dynamics,
+	        .list = source->order,
+	        .n = source->count,
+	        .clusters = source->clusters,
+	        .starts = source->starts,
+	        .seed = source->seed,
+	        .sources = source->sources,
+	        .source_count = source->source_count,
+	};
 
 	if (rule->kind == SELECT_RANDOM)
 		return selection_rank_randomly(source, limit, ranked);

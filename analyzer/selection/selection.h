@@ -57,6 +57,10 @@ bool selection_rule_is_set(const struct selection_rule *rule);
  * other end. */
 bool selection_rule_reverse(struct selection_rule *rule);
 
+/* Makes the rules hard-to-learn and easy-to-learn those of a run of losses, once it is known that the run is one: they
+ * go by task_loss then, from the other end. */
+void selection_rule_settle(struct selection_rule *rule, const struct dynamics *dynamics);
+
 /* Adds to the request what must be loaded for the rule. */
 void selection_rule_request(const struct selection_rule *rule, struct dynamics_request *request);
 
@@ -73,8 +77,10 @@ struct selection_source {
 	const double *threshold;
 	const struct features *features; /* NULL: there are none, so SELECT_K_CENTER cannot rank */
 	double beta_c;                   /* for SELECT_DUAL_BETA */
-	size_t clusters;                 /* for SELECT_S2L, at least 1 */
-	unsigned threads;                /* at least 1 */
+	size_t clusters, starts;         /* for SELECT_S2L, at least 1 */
+	const uint32_t *sources;         /* for SELECT_S2L: see sources.h; NULL: there is one */
+	size_t source_count;
+	unsigned threads; /* at least 1 */
 	uint64_t seed;
 };
 

@@ -5,7 +5,12 @@
  * Examples are clustered by their losses, −ln p(gold), epoch by epoch; examples are then taken from the clusters as
  * evenly as possible (see balanced.h), from clusters of one or two examples only when all others are used up. As in the
  * published code, the clustering is k-means, 20 times over at most 256 examples per cluster, drawn at random; all other
- * examples go to the nearest centre.
+ * examples go to the nearest centre. Their call of faiss starts once (nredo is 1); of several starts, each from other
+ * centres, the one whose sum of squared distances over the examples drawn is the least is kept, the first of those
+ * within a billionth of each other.
+ *
+ * If the data have several sources, each is clustered for itself, and gives its own order; the size is shared out among
+ * the sources as it is among clusters: their code does so (schedules/s2l.py, initialize_labeled_data()).
  */
 #ifndef TRAJECTORIES_H
 #define TRAJECTORIES_H
@@ -18,8 +23,10 @@ struct trajectories {
 	const struct dynamics *dynamics;
 	const uint32_t *list; /* dense indices by ascending id */
 	size_t n;
-	size_t clusters; /* at least 1 */
+	size_t clusters, starts; /* at least 1 */
 	uint64_t seed;
+	const uint32_t *sources; /* by dense index; NULL: there is one source */
+	size_t source_count;
 };
 
 /* Fills ranked[] with the first `limit` examples at most, and returns how many there are. At an epoch without an

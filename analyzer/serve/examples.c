@@ -38,15 +38,17 @@ examples_report_measures(struct report *report, const struct dynamics *dynamics,
 }
 
 static void
-examples_report_story(struct report *report, const struct stories *stories, size_t i)
+examples_report_story(struct report *report, const struct stories *stories, size_t i, bool of_losses)
 {
 	const float *gold_prob = stories->gold_prob + i * stories->epochs;
 	const unsigned char *correct = stories->correct + i * stories->epochs;
 
-	report_begin_list(report, "gold_prob");
+	report_begin_list(report, of_losses ? "task_loss" : "gold_prob");
 	for (size_t e = 0; e < stories->epochs; e++)
 		report_real(report, NULL, (double)gold_prob[e]);
 	report_end(report);
+	if (of_losses)
+		return;
 	report_begin_list(report, "correct");
 	for (size_t e = 0; e < stories->epochs; e++) {
 		if (isnan(gold_prob[e]))
@@ -75,7 +77,7 @@ examples_report_members(struct report *report, const struct dynamics *dynamics, 
 		report_null(report, "text");
 	else
 		texts_report(report, "text", texts, record);
-	examples_report_story(report, stories, i);
+	examples_report_story(report, stories, i, dynamics->info->of_losses);
 }
 
 void

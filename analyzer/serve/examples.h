@@ -7,7 +7,8 @@
 #include "stories.h"
 #include "files/texts.h"
 
-/* Writes the members of an object for one example: id, gold, label, measures, text, gold_prob, correct. `index` is its
+/* Writes the members of an object for one example: id, gold, label, measures, text, gold_prob, correct; of a
+ * run of losses task_loss in place of the last two. `index` is its
  * dense index, and its story is the i-th of `stories`. texts may be NULL. */
 void examples_report_members(struct report *report, const struct dynamics *dynamics, const struct texts *texts,
                              uint32_t index, const struct stories *stories, size_t i);

@@ -182,7 +182,7 @@ match_send(const struct view *view, const struct view *other, struct http_answer
 {
 	size_t count = view->dynamics.count;
 	uint32_t *places;
-	int code = dynamics_check_ids(&view->dynamics, &other->dynamics, error);
+	int code = dynamics_check_alike(&view->dynamics, &other->dynamics, error);
 
 	if (code < 0)
 		return code;

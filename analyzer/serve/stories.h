@@ -8,8 +8,8 @@
 
 struct stories {
 	size_t epochs;          /* how many epochs the view has */
-	float *gold_prob;       /* [example][epoch]; NaN: not observed */
-	unsigned char *correct; /* [example][epoch]; 1: the prediction was correct */
+	float *gold_prob;       /* [example][epoch]; NaN: not observed; of a run of losses the loss */
+	unsigned char *correct; /* [example][epoch]; 1: the prediction was correct; of a run of losses 0 */
 };
 
 /* Makes n stories in which nothing is observed yet. PORTOLAN_E_MEMORY: call stories_free() then, too. */

@@ -166,7 +166,8 @@ int
 view_load(struct view *view, struct store *store, ino_t inode, const struct run_query *all, const char *run,
           struct portolan_error *error)
 {
-	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .trend = true};
+	const struct dynamics_request request = {
+	        .measures = MEASURE_ALL, .gold = true, .user = true, .trend = true, .losses = true};
 	const struct dynamics beside = {.store = store};
 	struct run_query query = *all;
 	int code;

@@ -19,13 +19,19 @@ view_report_epochs(struct report *report, const char *key, const uint32_t *epoch
 
 /* Writes what the column says of an example. */
 static void
-view_report_about(struct report *report, const struct dynamics_column *column)
+view_report_about(struct report *report, const struct dynamics_column *column, bool of_losses)
 {
 	char about[sizeof(column->name) + 64];
 	const char *name = column->name;
 
 	if (column->measure >= 0) {
-		report_text(report, "about", measure_abouts[column->measure]);
+		report_text(
+		        report, "about",
+		        !of_losses || (column->measure != MEASURE_VARIABILITY && column->measure != MEASURE_CORRECTNESS)
+		                ? measure_abouts[column->measure]
+		        : column->measure == MEASURE_VARIABILITY
+		                ? "how much the loss changed between epochs (standard deviation)"
+		                : "the share of epochs at which the loss was at most --loss-threshold");
 		return;
 	}
 	if (strncmp(name, "mean_", 5) == 0 && measure_find(name + 5) >= 0) /* called so as a measure has its name */
@@ -43,7 +49,7 @@ view_report_columns(struct report *report, const struct view *view)
 
 		report_begin(report, NULL);
 		report_text(report, "name", column->name);
-		view_report_about(report, column);
+		view_report_about(report, column, view->dynamics.info->of_losses);
 		report_real(report, "low", view->extents[c].low);
 		report_real(report, "high", view->extents[c].high);
 		report_flag(report, "integer", column->integer);
@@ -125,6 +131,7 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	snprintf(identity, sizeof(identity), "%u-%lld", (unsigned)info->number, (long long)info->created);
 	report_text(report, "identity", identity);
 	report_text(report, "state", run_state_name(info));
+	report_text(report, "kind", run_kind_name(info));
 	report_text(report, "range", view->range);
 	view_report_epochs(report, "epochs", dynamics->epochs, dynamics->epoch_count);
 	view_report_epochs(report, "all_epochs", view->all_epochs, view->all_epoch_count);
@@ -133,7 +140,8 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	report_text(report, "ids", info->id_kind == STORE_ID_STR ? "text" : "integer");
 	view_report_columns(report, view);
 	view_report_gold(report, view);
-	view_report_regions(report, view);
+	if (!info->of_losses)
+		view_report_regions(report, view);
 	view_report_trend(report, dynamics);
 	texts_report_fields(report, texts);
 	report_text(report, "media", media);

@@ -59,10 +59,34 @@ static const struct marks {
 } unicode_marks = {{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, 8, "✓", "✗", "·"},
   plain_marks = {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, 10, "+", "x", "."};
 
-static const char *
-show_level(const struct marks *marks, float gold_prob)
+/* The lowest and the highest value of the marks: of p(gold) 0 and 1, of losses those of the chosen examples. */
+struct scale {
+	double low, high;
+};
+
+static struct scale
+show_scale(const struct chosen *chosen, const uint32_t *order, size_t count)
 {
-	double scaled = (double)gold_prob * (double)marks->level_count;
+	const struct stories *stories = &chosen->stories;
+	struct scale scale = {INFINITY, -INFINITY};
+
+	if (!chosen->part.info->of_losses)
+		return (struct scale){0, 1};
+	for (size_t i = 0; i < count * stories->epochs; i++) {
+		double loss =
+		        (double)stories->gold_prob[order[i / stories->epochs] * stories->epochs + i % stories->epochs];
+
+		scale.low = fmin(scale.low, loss); /* NaN, not observed, is passed over */
+		scale.high = fmax(scale.high, loss);
+	}
+	return scale;
+}
+
+static const char *
+show_level(const struct marks *marks, const struct scale *scale, float value)
+{
+	double range = scale->high > scale->low ? scale->high - scale->low : 1;
+	double scaled = ((double)value - scale->low) / range * (double)marks->level_count;
 	size_t at = scaled > 0 ? (size_t)scaled : 0;
 
 	return marks->levels[at < marks->level_count ? at : marks->level_count - 1];
@@ -107,9 +131,10 @@ show_label(const struct dynamics *part, uint32_t place)
 	return label ? memory_text("%s", label) : memory_text("%d", part->gold[place]);
 }
 
-/* A text with one mark for each epoch, for p(gold) or for correctness; the caller's to free(). */
+/* A text with one mark for each epoch, for p(gold) or the loss on this scale, or else for correctness; the caller's to
+ * free(). */
 static char *
-show_line(const struct stories *stories, const struct marks *marks, size_t place, bool of_gold_prob)
+show_line(const struct stories *stories, const struct marks *marks, size_t place, const struct scale *scale)
 {
 	char *line = memory_new(stories->epochs * MARK_BYTES + 1, 1), *to = line;
 
@@ -118,7 +143,7 @@ show_line(const struct stories *stories, const struct marks *marks, size_t place
 		bool correct = stories->correct[place * stories->epochs + e];
 
 		to = stpcpy(to, isnan(gold_prob) ? marks->absent
-		                : of_gold_prob   ? show_level(marks, gold_prob)
+		                : scale          ? show_level(marks, scale, gold_prob)
 		                : correct        ? marks->correct
 		                                 : marks->wrong);
 	}
@@ -128,38 +153,51 @@ show_line(const struct stories *stories, const struct marks *marks, size_t place
 struct example_row {
 	uint32_t place;
 	char *gold, *levels, *correctness;
-	double confidence, variability, correct;
+	double mean, variability, correct, speed;
 	uint64_t forgotten;
 };
 
 static void
 show_write_examples(struct report *report, const struct chosen *chosen, const struct marks *marks,
-                    const uint32_t *order, size_t count)
+                    const struct scale *scale, const uint32_t *order, size_t count)
 {
 	const struct table_column columns[] = {
 	        {"id", TABLE_ID_AT, offsetof(struct example_row, place), .of = &chosen->part.ids},
 	        {"gold", TABLE_TEXT, offsetof(struct example_row, gold)},
-	        {"confidence", TABLE_F64, offsetof(struct example_row, confidence)},
+	        {"confidence", TABLE_F64, offsetof(struct example_row, mean)},
 	        {"variability", TABLE_F64, offsetof(struct example_row, variability)},
 	        {"correctness", TABLE_F64, offsetof(struct example_row, correct)},
 	        {"forgotten", TABLE_U64, offsetof(struct example_row, forgotten)},
 	        {"p(gold)", TABLE_TEXT, offsetof(struct example_row, levels)},
 	        {"correct", TABLE_TEXT, offsetof(struct example_row, correctness)},
 	};
+	const struct table_column of_losses[] = {
+	        {"id", TABLE_ID_AT, offsetof(struct example_row, place), .of = &chosen->part.ids},
+	        {"task_loss", TABLE_F64, offsetof(struct example_row, mean)},
+	        {"variability", TABLE_F64, offsetof(struct example_row, variability)},
+	        {"learning_speed", TABLE_F64, offsetof(struct example_row, speed)},
+	        {"loss", TABLE_TEXT, offsetof(struct example_row, levels)},
+	};
+	const bool losses = chosen->part.info->of_losses;
 	CLEANUP_FREE struct example_row *rows = memory_new(count, sizeof(*rows));
-	struct table table = TABLE_OF(columns, rows, count);
+	struct table table = losses ? TABLE_OF(of_losses, rows, count) : TABLE_OF(columns, rows, count);
 
-	for (size_t r = 0; r < count; r++)
+	for (size_t r = 0; r < count; r++) {
 		rows[r] = (struct example_row){
 		        .place = order[r],
 		        .gold = show_label(&chosen->part, order[r]),
-		        .levels = show_line(&chosen->stories, marks, order[r], true),
-		        .correctness = show_line(&chosen->stories, marks, order[r], false),
-		        .confidence = show_values(chosen, MEASURE_CONFIDENCE)[order[r]],
+		        .levels = show_line(&chosen->stories, marks, order[r], scale),
+		        .mean = show_values(chosen, losses ? MEASURE_TASK_LOSS : MEASURE_CONFIDENCE)[order[r]],
 		        .variability = show_values(chosen, MEASURE_VARIABILITY)[order[r]],
-		        .correct = show_values(chosen, MEASURE_CORRECTNESS)[order[r]],
-		        .forgotten = (uint64_t)show_values(chosen, MEASURE_FORGETTING_EVENTS)[order[r]],
 		};
+		if (losses) {
+			rows[r].speed = show_values(chosen, MEASURE_LEARNING_SPEED)[order[r]];
+			continue;
+		}
+		rows[r].correctness = show_line(&chosen->stories, marks, order[r], NULL);
+		rows[r].correct = show_values(chosen, MEASURE_CORRECTNESS)[order[r]];
+		rows[r].forgotten = (uint64_t)show_values(chosen, MEASURE_FORGETTING_EVENTS)[order[r]];
+	}
 	table_report(report, "examples", &table);
 	for (size_t r = 0; r < count; r++) {
 		free(rows[r].gold);
@@ -184,10 +222,13 @@ show_write_observations(struct report *report, const struct chosen *chosen, cons
 	        {"correct", TABLE_TEXT, offsetof(struct observation_row, correct)},
 	        {"event", TABLE_TEXT, offsetof(struct observation_row, event)},
 	};
+	const struct table_column of_losses[] = {
+	        columns[0], columns[1], {"loss", TABLE_F32, offsetof(struct observation_row, gold_prob)}};
+	const bool losses = chosen->part.info->of_losses;
 	const struct stories *stories = &chosen->stories;
 	CLEANUP_FREE struct observation_row *rows = memory_new(count * stories->epochs, sizeof(*rows));
 	const double *first = show_values(chosen, MEASURE_FIRST_LEARNED);
-	struct table table = TABLE_OF(columns, rows, 0);
+	struct table table = losses ? TABLE_OF(of_losses, rows, 0) : TABLE_OF(columns, rows, 0);
 
 	for (size_t i = 0; i < count * stories->epochs; i++) {
 		uint32_t place = order[i / stories->epochs];
@@ -200,9 +241,10 @@ show_write_observations(struct report *report, const struct chosen *chosen, cons
 			        .epoch = epoch,
 			        .gold_prob = stories->gold_prob[at],
 			        .correct = stories->correct[at] ? "yes" : "no",
-			        .event = chosen_is_forgotten(chosen, place, e) ? "forgotten"
-			                 : first[place] == (double)epoch       ? "learned"
-			                                                       : "",
+			        .event = losses                                  ? ""
+			                 : chosen_is_forgotten(chosen, place, e) ? "forgotten"
+			                 : first[place] == (double)epoch         ? "learned"
+			                                                         : "",
 			};
 	}
 	table_report(report, "observations", &table);
@@ -228,14 +270,20 @@ show_write_text(struct report *report, const struct chosen *chosen, const struct
                 size_t count)
 {
 	const struct marks *marks = terminal_is_unicode() ? &unicode_marks : &plain_marks;
+	const struct scale scale = show_scale(chosen, order, count);
 	const struct dynamics *part = &chosen->part;
+	const char *lowest = marks->levels[0], *highest = marks->levels[marks->level_count - 1];
 
-	report_line(
-	        report,
-	        "%s, epochs %u to %u\nmarks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
-	        part->info->name, part->epochs[0], part->epochs[part->epoch_count - 1], marks->levels[0],
-	        marks->levels[marks->level_count - 1], marks->correct, marks->wrong, marks->absent);
-	show_write_examples(report, chosen, marks, order, count);
+	report_line(report, "%s, epochs %u to %u\n", part->info->name, part->epochs[0],
+	            part->epochs[part->epoch_count - 1]);
+	if (part->info->of_losses)
+		report_line(report, "marks, one an epoch: loss %s (%.4g) to %s (%.4g); not observed %s\n", lowest,
+		            scale.low, highest, scale.high, marks->absent);
+	else
+		report_line(report,
+		            "marks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
+		            lowest, highest, marks->correct, marks->wrong, marks->absent);
+	show_write_examples(report, chosen, marks, &scale, order, count);
 	report_line(report, "\n");
 	show_write_observations(report, chosen, order, count);
 	if (!texts)
@@ -259,11 +307,13 @@ show_write_json(struct report *report, const struct chosen *chosen, const struct
 	for (size_t i = 0; i < count; i++) {
 		report_begin(report, NULL);
 		examples_report_members(report, part, texts, order[i], &chosen->stories, order[i]);
-		report_begin_list(report, "forgotten");
-		for (size_t e = 0; e < part->epoch_count; e++)
-			if (chosen_is_forgotten(chosen, order[i], e))
-				report_whole(report, NULL, part->epochs[e]);
-		report_end(report);
+		if (!part->info->of_losses) {
+			report_begin_list(report, "forgotten");
+			for (size_t e = 0; e < part->epoch_count; e++)
+				if (chosen_is_forgotten(chosen, order[i], e))
+					report_whole(report, NULL, part->epochs[e]);
+			report_end(report);
+		}
 		report_end(report);
 	}
 	report_end(report);
@@ -318,7 +368,7 @@ show_run(void *context, struct portolan_error *error)
 {
 	const struct show_options *request = context;
 	const struct common_options *common = &request->common;
-	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
+	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true, .losses = true};
 	CLEANUP(dynamics_free) struct dynamics run = {0};
 	CLEANUP(places_free) struct places_list list = {0};
 	CLEANUP(chosen_free) struct chosen chosen = {0};

@@ -65,6 +65,22 @@ k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows,
 	return changed;
 }
 
+double
+k_means_squares(const struct k_means *means, const float *matrix, const uint32_t *rows, size_t n,
+                const uint32_t *labels)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t d = 0; d < means->dimensions; d++) {
+			double away = (double)matrix[rows[i] * means->dimensions + d] -
+			              means->centres[labels[i] * means->dimensions + d];
+
+			squares += away * away;
+		}
+	return squares;
+}
+
 static void
 k_means_move(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, const uint32_t *labels)
 {

@@ -23,6 +23,10 @@ struct k_means {
  * order. Returns how many labels changed. */
 size_t k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, uint32_t *labels);
 
+/* The sum of the squared distances of the points from the centres that `labels` says. */
+double k_means_squares(const struct k_means *means, const float *matrix, const uint32_t *rows, size_t n,
+                       const uint32_t *labels);
+
 /* Moves each centre to the mean of the points nearest to it, again and again, until no label changes, `times` times at
  * most. A centre without points stays. `labels` has room for n. */
 void k_means_fit(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, unsigned times,

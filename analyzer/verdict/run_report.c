@@ -51,6 +51,12 @@ read_counters(struct store *store, uint32_t run, struct completeness *sessions, 
 	return code;
 }
 
+const char *
+run_kind_name(const struct store_run_info *run)
+{
+	return run->observations == 0 ? NULL : run->of_losses ? "loss" : "labels";
+}
+
 static void
 report_run(struct report *report, const struct store_run_info *run, const struct completeness *sessions,
            const struct store_counters *counters)
@@ -62,6 +68,7 @@ report_run(struct report *report, const struct store_run_info *run, const struct
 	              {"observations", run->observations});
 	report_text(report, "state", run_state_name(run));
 	report_text(report, "mode", run_mode_name(run));
+	report_text(report, "kind", run_kind_name(run));
 	report_text(report, "created", created);
 	report_text(report, "group", run->group);
 	REPORT_WHOLES(report, {"declared", run->declared}, {"replaced", run->replaced}, {"refused", run->refused},

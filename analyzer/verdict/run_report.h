@@ -19,5 +19,6 @@ int run_report_all(struct report *report, struct store *store, struct portolan_e
 void run_time(int64_t seconds, char text[32]);
 const char *run_state_name(const struct store_run_info *run);
 const char *run_mode_name(const struct store_run_info *run);
+const char *run_kind_name(const struct store_run_info *run); /* what it records; NULL: nothing yet */
 
 #endif

@@ -117,7 +117,9 @@ frame_put_epoch(FILE *stream, const struct live_view *view)
 	if (view->expected)
 		fprintf(stream, " of %s (%.0f%%)", NUMBER_GROUPED(view->expected),
 		        floor(100 * (double)epoch->observed / (double)view->expected));
-	if (epoch->observed)
+	if (epoch->observed && epoch->of_losses)
+		fprintf(stream, ", mean loss %.4g", tally_mean_loss(epoch));
+	else if (epoch->observed)
 		fprintf(stream, ", accuracy %.4f, confidence %.4f", tally_accuracy(epoch), tally_confidence(epoch));
 }
 
@@ -129,8 +131,9 @@ frame_put_rest(FILE *stream, const struct live_view *view, const struct frame_mo
 
 	if (!isnan(moment->rate))
 		fprintf(stream, ", %s/s", NUMBER_GROUPED((uint64_t)llround(moment->rate)));
-	fprintf(stream, "; forgetting events %s, not learned yet %s", NUMBER_GROUPED(view->events),
-	        NUMBER_GROUPED(view->counts.never_learned));
+	if (!view->info.of_losses)
+		fprintf(stream, "; forgetting events %s, not learned yet %s", NUMBER_GROUPED(view->events),
+		        NUMBER_GROUPED(view->counts.never_learned));
 	if (view->state == LIVE_CLOSED)
 		fputs("; closed", stream);
 	for (unsigned i = 0; i < count; i++) {
@@ -168,7 +171,14 @@ frame_report_epochs(struct report *report, const struct live_view *view)
 	                                              {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
 	                                              {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
 
-	table_report(report, "epochs", &TABLE_OF(columns, view->epochs, view->epoch_count));
+	static const struct table_column of_losses[] = {{"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
+	                                                {"observed", TABLE_U64, offsetof(struct tally_epoch, observed)},
+	                                                {"mean_loss", TABLE_REAL_OF, .real = tally_mean_loss}};
+
+	if (view->info.of_losses)
+		table_report(report, "epochs", &TABLE_OF(of_losses, view->epochs, view->epoch_count));
+	else
+		table_report(report, "epochs", &TABLE_OF(columns, view->epochs, view->epoch_count));
 }
 
 static void
@@ -196,10 +206,12 @@ frame_report_run(struct report *report, const struct live_view *view)
 	REPORT_WHOLES(report, {"examples", view->counts.examples}, {"observations", info->observations},
 	              {"replaced", info->replaced}, {"refused", info->refused});
 	frame_report_epochs(report, view);
-	report_begin(report, "forgetting");
-	REPORT_WHOLES(report, {"events", view->events}, {"examples", view->counts.forgotten},
-	              {"not_learned", view->counts.never_learned});
-	report_end(report);
+	if (!info->of_losses) {
+		report_begin(report, "forgetting");
+		REPORT_WHOLES(report, {"events", view->events}, {"examples", view->counts.forgotten},
+		              {"not_learned", view->counts.never_learned});
+		report_end(report);
+	}
 	report_begin(report, "sessions");
 	REPORT_WHOLES(report, {"total", view->sessions}, {"live", view->live_sessions},
 	              {"never_closed", view->lost_sessions});

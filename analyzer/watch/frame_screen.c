@@ -20,6 +20,7 @@
 #define SPACE_FOR_BOTH 11
 #define MAP_COLUMNS_MIN 30
 #define MAP_MARGIN 6 /* columns left of the map */
+#define LOSS_MARGIN 10
 
 struct screen {
 	FILE *stream;
@@ -149,9 +150,10 @@ screen_put_state(struct screen *screen, const struct live_view *view, const stru
 		return;
 	}
 	screen_put_progress(screen, view, moment);
-	screen_put_line(screen, "forgetting events %s, of %s examples; not learned yet %s",
-	                NUMBER_GROUPED(view->events), NUMBER_GROUPED(view->counts.forgotten),
-	                NUMBER_GROUPED(view->counts.never_learned));
+	if (!view->info.of_losses)
+		screen_put_line(screen, "forgetting events %s, of %s examples; not learned yet %s",
+		                NUMBER_GROUPED(view->events), NUMBER_GROUPED(view->counts.forgotten),
+		                NUMBER_GROUPED(view->counts.never_learned));
 	screen_put_line(screen, "observations %s; spooled %s; sessions %llu, live %llu",
 	                NUMBER_GROUPED(view->info.observations), NUMBER_GROUPED(view->clients.spooled),
 	                (unsigned long long)view->sessions, (unsigned long long)view->live_sessions);
@@ -175,13 +177,19 @@ screen_put_table(struct screen *screen, const struct live_view *view, unsigned l
 	if (view->epoch_count == 0 || lines < 2)
 		return;
 	first = view->epoch_count > lines - 1 ? view->epoch_count - (lines - 1) : 0;
-	screen_put_line(screen, " epoch      observed  accuracy  confidence     forgotten       learned");
+	screen_put_line(screen, view->info.of_losses
+	                                ? " epoch      observed   mean loss"
+	                                : " epoch      observed  accuracy  confidence     forgotten       learned");
 	for (size_t e = first; e < view->epoch_count; e++) {
 		const struct tally_epoch *epoch = &view->epochs[e];
 
-		screen_put_line(screen, "%6u %13s %9.4f %11.4f %13s %13s", epoch->epoch,
-		                NUMBER_GROUPED(epoch->observed), tally_accuracy(epoch), tally_confidence(epoch),
-		                NUMBER_GROUPED(epoch->forgotten), NUMBER_GROUPED(epoch->learned));
+		if (epoch->of_losses)
+			screen_put_line(screen, "%6u %13s %11.4g", epoch->epoch, NUMBER_GROUPED(epoch->observed),
+			                tally_mean_loss(epoch));
+		else
+			screen_put_line(screen, "%6u %13s %9.4f %11.4f %13s %13s", epoch->epoch,
+			                NUMBER_GROUPED(epoch->observed), tally_accuracy(epoch), tally_confidence(epoch),
+			                NUMBER_GROUPED(epoch->forgotten), NUMBER_GROUPED(epoch->learned));
 	}
 }
 
@@ -189,21 +197,21 @@ screen_put_table(struct screen *screen, const struct live_view *view, unsigned l
  * examples that are mostly right, blue for mostly wrong ones. For those in between, the pictures have a dark colour;
  * here it is the terminal's own. */
 static void
-screen_put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
+screen_put_map_line(struct screen *screen, const struct small_map *map, unsigned line, int margin, bool coloured)
 {
 	static const char *const shades[] = {" ", "░", "▒", "▓", "█"}, *const plain[] = {" ", ".", ":", "+", "#"};
 	static const char *const colours[] = {"\033[34m", "\033[39m", "\033[31m"};
 	const char *const *marks = screen->size->unicode ? shades : plain, *colour = NULL;
 
-	fprintf(screen->stream, "%4s %s",
-	        line == 0                ? "1"
-	        : line == map->lines - 1 ? "0"
-	                                 : "",
-	        screen->size->unicode ? "│" : "|");
+	char edge[16] = "";
+
+	if (line == 0 || line == map->lines - 1)
+		snprintf(edge, sizeof(edge), "%.2g", line == 0 ? map->mean_max : map->mean_min);
+	fprintf(screen->stream, "%*s %s", margin - 2, edge, screen->size->unicode ? "│" : "|");
 	for (unsigned c = 0; c < map->columns; c++) {
 		const char *its = colours[map->thirds[line][c]];
 
-		if (screen->size->styled && map->shades[line][c] && its != colour)
+		if (coloured && map->shades[line][c] && its != colour)
 			fputs(colour = its, screen->stream);
 		fputs(marks[map->shades[line][c]], screen->stream);
 	}
@@ -212,21 +220,25 @@ screen_put_map_line(struct screen *screen, const struct small_map *map, unsigned
 }
 
 static void
-screen_put_map(struct screen *screen, const struct tally_sample *sample)
+screen_put_map(struct screen *screen, const struct tally_sample *sample, bool of_losses)
 {
+	const bool coloured = screen->size->styled && !of_losses; /* in a run of losses nothing is right or wrong */
+	const unsigned margin = of_losses ? LOSS_MARGIN : MAP_MARGIN;
 	unsigned lines = screen_lines_left(screen) - 2, columns = screen->size->columns;
 	struct small_map map;
 
-	columns = columns > MAP_MARGIN + 1 ? columns - MAP_MARGIN - 1 : 0;
-	if (!small_map_make(sample, columns, lines, &map))
+	columns = columns > margin + 1 ? columns - margin - 1 : 0;
+	if (!small_map_make(sample, of_losses, columns, lines, &map))
 		return;
-	if (screen->size->styled)
+	if (of_losses)
+		screen_put_line(screen, "mean loss");
+	else if (coloured)
 		screen_put_line(screen, "confidence; colours, as in the map, are correctness: red high, blue low");
 	else
 		screen_put_line(screen, "confidence");
 	for (unsigned l = 0; l < map.lines; l++)
-		screen_put_map_line(screen, &map, l);
-	screen_put_line(screen, "%*s%-*s%.2g", MAP_MARGIN, "", (int)map.columns - 4, "0  variability",
+		screen_put_map_line(screen, &map, l, (int)margin, coloured);
+	screen_put_line(screen, "%*s%-*s%.2g", (int)margin, "", (int)map.columns - 4, "0  variability",
 	                map.variability_max);
 }
 
@@ -249,6 +261,6 @@ frame_screen(FILE *stream, const struct live_view *view, const struct frame_mome
 	with_map = left >= SPACE_FOR_BOTH && size->columns >= MAP_COLUMNS_MIN;
 	screen_put_table(&screen, view, with_map ? (left / 3) : left);
 	if (with_map)
-		screen_put_map(&screen, &view->sample);
+		screen_put_map(&screen, &view->sample, view->info.of_losses);
 	return screen.used;
 }

@@ -1,4 +1,4 @@
-/* small_map.h: draws a data map (confidence over variability) in characters, for the screen of portolan watch. Pure. */
+/* small_map.h: draws a data map (confidence, or the mean loss, over variability) in characters, for the screen of portolan watch. Pure. */
 #ifndef SMALL_MAP_H
 #define SMALL_MAP_H
 
@@ -10,7 +10,8 @@
 
 struct small_map {
 	unsigned columns, lines;
-	double variability_max; /* at the right edge; 0 at the left one. Confidence is 0 at the bottom, 1 at the top */
+	double variability_max;    /* at the right edge; 0 at the left one */
+	double mean_min, mean_max; /* at the bottom and the top: 0 and 1 of confidence, the sample's ends of losses */
 	uint64_t points;
 	uint8_t shades[SMALL_MAP_LINES][SMALL_MAP_COLUMNS]; /* the first line is the top one */
 	/* By the mean correctness of a cell's points: 0 up to a third, 1 up to two thirds, 2 above. */
@@ -19,6 +20,7 @@ struct small_map {
 
 /* Draws the map. A cell's shade is a step of the logarithm of its number of points; the fullest cell is the darkest.
  * False: no example has two observations yet, so there is no variability to show. */
-bool small_map_make(const struct tally_sample *sample, unsigned columns, unsigned lines, struct small_map *map);
+bool small_map_make(const struct tally_sample *sample, bool of_losses, unsigned columns, unsigned lines,
+                    struct small_map *map);
 
 #endif

@@ -38,19 +38,25 @@ tally_mean(double sum, const struct tally_epoch *epoch)
 double
 tally_accuracy(const void *epoch)
 {
-	return tally_mean((double)((const struct tally_epoch *)epoch)->correct, epoch);
+	const struct tally_epoch *of = epoch;
+
+	return of->of_losses ? NAN : tally_mean((double)of->correct, of);
 }
 
 double
 tally_confidence(const void *epoch)
 {
-	return tally_mean(((const struct tally_epoch *)epoch)->gold_prob, epoch);
+	const struct tally_epoch *of = epoch;
+
+	return of->of_losses ? NAN : tally_mean(of->gold_prob, of);
 }
 
 double
 tally_mean_loss(const void *epoch)
 {
-	return tally_mean(((const struct tally_epoch *)epoch)->loss, epoch);
+	const struct tally_epoch *of = epoch;
+
+	return tally_mean(of->of_losses ? of->gold_prob : of->loss, of);
 }
 
 void

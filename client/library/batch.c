@@ -52,12 +52,12 @@ batch_check_string_ids(const struct portolan_batch *batch, struct portolan_error
 static int
 batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {
-	bool is_gold_prob = batch->kind == PORTOLAN_GOLD_PROBS;
+	bool is_gold_prob = batch->kind == PORTOLAN_GOLD_PROBS, is_loss = batch->kind == PORTOLAN_LOSSES;
 	const struct {
 		bool broken;
 		const char *rule;
 	} rules[] = {
-	        {batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_SIGNALS,
+	        {batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_LOSSES,
 	         "kind is not one of enum portolan_scores"},
 	        {batch->kind == PORTOLAN_SIGNALS &&
 	                 (batch->classes != SIGNALS_GIVEN || batch->scores.type != PORTOLAN_F32 ||
@@ -68,7 +68,8 @@ batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct 
 	                 arrays_is_integer(batch->scores.type),
 	         "scores: the type must be a floating-point type"},
 	        {!batch->ids.data == !batch->string_ids, "ids: give integers or strings, and not both"},
-	        {!batch->gold.data && !is_gold_prob, "gold labels are missing"},
+	        {!batch->gold.data && !is_gold_prob && !is_loss, "gold labels are missing"},
+	        {batch->gold.data && is_loss, "gold: losses have no labels; log class numbers as a column of your own"},
 	        {batch->correct.data && !is_gold_prob,
 	         "correct is for gold probabilities only; here it follows from the scores"},
 	        {!batch->correct.data && is_gold_prob, "correct is missing: gold probabilities alone do not tell"},
@@ -81,9 +82,9 @@ batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct 
 	if (batch->classes == 0 || batch->classes > INT32_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, not within 1 to %d", batch->classes,
 		                 INT32_MAX);
-	if (is_gold_prob && batch->classes != 1)
-		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, but gold probabilities are one per row",
-		                 batch->classes);
+	if ((is_gold_prob || is_loss) && batch->classes != 1)
+		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, but %s are one per row", batch->classes,
+		                 is_loss ? "losses" : "gold probabilities");
 	if (batch->string_ids && examples > 0)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "ids: the run declares its examples, so they must be integers below %" PRIu64,

@@ -38,7 +38,7 @@ _Static_assert(FRAME_MOST_COLUMNS <= WIRE_MAX_COLUMNS && FRAME_MOST_COLUMNS < 32
 static const char *const column_names[FRAME_COLUMNS] = {
         [FRAME_GOLD_PROB] = "gold_prob", [FRAME_MARGIN] = "margin",     [FRAME_OTHER_SQ] = "other_sq",
         [FRAME_ENTROPY] = "entropy",     [FRAME_MAX_PROB] = "max_prob", [FRAME_PREDICTED] = "predicted",
-        [FRAME_GOLD] = "gold",           [FRAME_CORRECT] = "correct",
+        [FRAME_GOLD] = "gold",           [FRAME_CORRECT] = "correct",   [FRAME_TASK_LOSS] = "task_loss",
 };
 
 static struct frame *

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 #define FRAMES_MOST_ROWS 6144u  /* of one frame */
-#define FRAMES_MAX_BYTES 75840u /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
+#define FRAMES_MAX_BYTES 75904u /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
 
 /* The columns of a frame, in the order in which their arrays lie. A set of columns is a mask of FRAME_BIT(). */
 enum frame_column {
@@ -28,6 +28,7 @@ enum frame_column {
 	FRAME_MAX_PROB,
 	FRAME_PREDICTED,
 	FRAME_GOLD,
+	FRAME_TASK_LOSS,
 	FRAME_CORRECT, /* a byte wide, on the wire a bit; the others are four bytes wide */
 	FRAME_COLUMNS,
 };

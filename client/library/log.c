@@ -36,6 +36,8 @@ log_columns_of(const struct portolan_batch *batch)
 {
 	uint32_t columns = FRAME_BIT(FRAME_GOLD_PROB) | FRAME_BIT(FRAME_CORRECT);
 
+	if (batch->kind == PORTOLAN_LOSSES)
+		return FRAME_BIT(FRAME_TASK_LOSS);
 	if (batch->gold.data)
 		columns |= FRAME_BIT(FRAME_GOLD);
 	if (batch->kind != PORTOLAN_GOLD_PROBS)
@@ -83,6 +85,20 @@ log_fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_p
 		leave_out[row] = !(p >= -PROB_TOLERANCE && p <= 1 + PROB_TOLERANCE);
 		refused += leave_out[row];
 		gold_prob[row] = (float)(p < 0 ? 0 : p > 1 ? 1 : p);
+	}
+	return refused;
+}
+
+/* Copies losses as given. Marks rows in which one is not finite as a float, and returns how many. */
+static size_t
+log_fill_losses(const struct portolan_array *scores, size_t n, float *losses, uint8_t *leave_out)
+{
+	size_t refused = 0;
+
+	for (size_t row = 0; row < n; row++) {
+		losses[row] = (float)signals_score(scores, row);
+		leave_out[row] = !isfinite(losses[row]);
+		refused += leave_out[row];
 	}
 	return refused;
 }
@@ -154,6 +170,9 @@ log_fill_signals(struct portolan_run *run, const struct portolan_batch *batch, s
 		return signals_from_probs(&scores, rows, batch->classes, gold, &columns, leave_out);
 	case PORTOLAN_SIGNALS:
 		return signals_given(&scores, rows, gold, &columns, leave_out);
+	case PORTOLAN_LOSSES:
+		return log_fill_losses(&scores, rows, (float *)frame_column(frame, FRAME_TASK_LOSS) + room->first,
+		                       leave_out);
 	default:
 		for (size_t row = 0; row < rows; row++) /* U8, as batch_check() has made sure */
 			columns.correct[row] = *((const uint8_t *)batch->correct.data +
@@ -272,6 +291,12 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
+	if (run->kind_fixed && run->of_losses != (batch->kind == PORTOLAN_LOSSES))
+		return error_set(error, PORTOLAN_E_INVALID, "run %s records %s, and these are %s: give them a run of their own",
+		                 run->name, run->of_losses ? "losses" : "probabilities of labels",
+		                 run->of_losses ? "probabilities of labels" : "losses");
+	run->kind_fixed = true;
+	run->of_losses = batch->kind == PORTOLAN_LOSSES;
 	log_judge_classes(run, batch, outcome);
 	status = log_add_own_columns(&run->frames, batch, &columns, error);
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
@@ -290,6 +315,7 @@ log_report_refused(struct portolan_run *run, const struct portolan_batch *batch,
 	        [PORTOLAN_PROBS] =
 	                "scores that are NaN, outside [0, 1], or do not sum to 1: are they logits, for log_logits?",
 	        [PORTOLAN_GOLD_PROBS] = "a gold probability that is not within 0 and 1",
+	        [PORTOLAN_LOSSES] = "a loss that is not finite",
 	        [PORTOLAN_SIGNALS] = "NaN or +inf in its logits, or −inf at its gold label",
 	};
 
@@ -386,6 +412,13 @@ portolan_log_probs(portolan_run *run, uint32_t epoch, size_t n, size_t classes, 
                    const int32_t *gold, struct portolan_error *error)
 {
 	return log_scores(run, epoch, n, classes, PORTOLAN_PROBS, ids, probs, gold, NULL, error);
+}
+
+int
+portolan_log_loss(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids, const float *losses,
+                  struct portolan_error *error)
+{
+	return log_scores(run, epoch, n, 1, PORTOLAN_LOSSES, ids, losses, NULL, NULL, error);
 }
 
 int

@@ -78,6 +78,7 @@ struct portolan_run {
 	size_t classes;
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector's answer, or by the first rows logged */
+	bool kind_fixed, of_losses; /* what the first rows were: losses, or probabilities of labels; under log_mutex */
 	_Atomic bool warned_refused, warned_full;
 	_Atomic uint64_t logged, refused, dropped, waits; /* counters */
 

@@ -372,12 +372,12 @@ batch_are_strings(PyObject *ids)
 bool
 batch_take(struct module_state *state, struct pinned_batch *pinned, const struct log_arguments *given)
 {
-	bool is_gold_prob = pinned->batch.kind == PORTOLAN_GOLD_PROBS;
-	enum array_role role = is_gold_prob ? ARRAY_FLOATS : ARRAY_SCORES;
+	bool is_gold_prob = pinned->batch.kind == PORTOLAN_GOLD_PROBS, is_loss = pinned->batch.kind == PORTOLAN_LOSSES;
+	enum array_role role = is_gold_prob || is_loss ? ARRAY_FLOATS : ARRAY_SCORES;
 
 	return array_take(state, &pinned->scores, given->scores, role) &&
 	       (batch_are_strings(given->ids) || array_take(state, &pinned->ids, given->ids, ARRAY_INTEGERS)) &&
-	       (given->gold == Py_None ? is_gold_prob
+	       (given->gold == Py_None ? is_gold_prob || is_loss
 	                               : array_take(state, &pinned->gold, given->gold, ARRAY_INTEGERS)) &&
 	       (!is_gold_prob || array_take(state, &pinned->correct, given->correct, ARRAY_FLAGS));
 }
@@ -388,7 +388,8 @@ batch_open(struct pinned_batch *pinned, const struct log_arguments *given)
 	PyObject *ids = given->ids, *gold = given->gold, *correct = given->correct;
 	const char *scores_name = given->scores_name;
 	struct portolan_batch *batch = &pinned->batch;
-	enum array_role role = batch->kind == PORTOLAN_GOLD_PROBS ? ARRAY_FLOATS : ARRAY_SCORES;
+	enum array_role role = batch->kind == PORTOLAN_GOLD_PROBS || batch->kind == PORTOLAN_LOSSES ? ARRAY_FLOATS
+	                                                                                              : ARRAY_SCORES;
 	size_t rows;
 
 	if (array_open(&pinned->scores, given->scores, scores_name, role) < 0)

@@ -294,7 +294,7 @@ static void
 decode_columns(struct reader *reader, struct wire_batch *batch)
 {
 	const msgpack_object *object = reader_find(reader, "columns", WIRE_REQUIRED);
-	bool gold_prob = false, correct = false;
+	bool gold_prob = false, correct = false, task_loss = false;
 
 	if (!object)
 		return;
@@ -322,10 +322,11 @@ decode_columns(struct reader *reader, struct wire_batch *batch)
 			reader_fail(reader, key, "must be %s", wire_type_names[wire_column_type(column->name)]);
 		gold_prob |= strcmp(key, "gold_prob") == 0;
 		correct |= strcmp(key, "correct") == 0;
+		task_loss |= strcmp(key, "task_loss") == 0;
 	}
 	batch->column_count = object->via.map.size;
-	if (!gold_prob || !correct)
-		reader_fail(reader, "columns", "must hold gold_prob and correct");
+	if (!task_loss && (!gold_prob || !correct))
+		reader_fail(reader, "columns", "must hold gold_prob and correct, or task_loss");
 }
 
 static void

@@ -122,6 +122,7 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	        .number = run,
 	        .id_kind = (enum store_id_kind)state.id_kind,
 	        .mode = (enum portolan_mode)identity.mode,
+	        .of_losses = store_is_of_losses(state.columns),
 	        .state = state.state == STORE_CLOSED ? STORE_CLOSED : STORE_RECORDING,
 	        .declared = state.declared,
 	        .examples = state.declared ? state.examples : state.rows,

@@ -91,15 +91,20 @@ cursor_read_epochs(struct store_cursor *cursor, uint32_t chunk, size_t from, uin
 	struct chunk_lent lent;
 	int rc = 0;
 
+	columns = store_snapshot_stored(snapshot, columns);
 	for (size_t e = 0; e < block->epoch_count && !rc; e++) {
+		struct store_values *values = &cursor->values[e * STORE_COLUMN_MAX];
+
 		rc = store_snapshot_load(snapshot, snapshot->epochs[from + e], chunk, columns, &cursor->images[e],
 		                         &cursor->lent[e], error);
 		for (uint64_t mask = snapshot->held & columns & ~gold; mask && !rc; mask &= mask - 1) {
 			unsigned column = mask_first(mask);
 
-			cursor->values[e * STORE_COLUMN_MAX + column] =
+			values[column] =
 			        cursor_column_values(&cursor->images[e], &cursor->lent[e], column, block->rows);
 		}
+		if (columns & STORE_COLUMN_BIT(STORE_TASK_LOSS) && snapshot->info.of_losses)
+			values[STORE_GOLD_PROB] = values[STORE_TASK_LOSS];
 	}
 	if (rc || !(snapshot->wanted & columns & gold))
 		return rc;

@@ -72,6 +72,14 @@ snapshot_read_run(struct store_snapshot *snapshot, uint32_t number, struct porto
 	return 0;
 }
 
+uint64_t
+store_snapshot_stored(const struct store_snapshot *snapshot, uint64_t columns)
+{
+	return snapshot->info.of_losses && columns & STORE_COLUMN_BIT(STORE_GOLD_PROB)
+	               ? columns | STORE_COLUMN_BIT(STORE_TASK_LOSS)
+	               : columns;
+}
+
 /* Lists the epochs that are asked for. Of all epochs it reads the log, whose rows the info counts. */
 static int
 snapshot_read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options,
@@ -110,7 +118,7 @@ snapshot_open_run(struct store_snapshot *snapshot, uint32_t run, const struct st
 {
 	int rc = snapshot_read_run(snapshot, run, error);
 
-	snapshot->wanted = options->columns;
+	snapshot->wanted = store_snapshot_stored(snapshot, options->columns);
 	if (!rc)
 		rc = snapshot_read_epochs(snapshot, options, error);
 	if (!rc)

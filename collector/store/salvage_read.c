@@ -147,7 +147,9 @@ reading_load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint
                    enum lack *lacks, struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = &reading->snapshot;
-	const uint64_t needed = epoch == STORE_EPOCH_RUN ? STORE_COLUMN_BIT(STORE_SESSION) : of_every_observation;
+	const uint64_t needed = epoch == STORE_EPOCH_RUN
+	                                ? STORE_COLUMN_BIT(STORE_SESSION)
+	                                : of_every_observation | (columns & STORE_COLUMN_BIT(STORE_TASK_LOSS));
 	const bool observed = reading_has_column(reading, epoch, chunk, STORE_GOLD_PROB | STORE_PRESENCE);
 	bool any = observed;
 	uint64_t bad = 0;

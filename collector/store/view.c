@@ -12,6 +12,7 @@ static const char *const view_columns[] = {
         [STORE_GOLD_PROB] = "gold_prob", [STORE_CORRECT] = "correct", [STORE_MARGIN] = "margin",
         [STORE_OTHER_SQ] = "other_sq",   [STORE_ENTROPY] = "entropy", [STORE_MAX_PROB] = "max_prob",
         [STORE_PREDICTED] = "predicted", [STORE_GOLD] = "gold",       [STORE_SESSION] = "session",
+        [STORE_TASK_LOSS] = "task_loss",
 };
 
 const char *

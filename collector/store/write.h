@@ -172,7 +172,7 @@ struct store_append {
 /*
  * Appends a batch to the log of `run`, giving new ids their index. The sequence number must be acknowledged + 1
  * (asserted: the caller sorts out gaps); this call uses it up, even if rows are refused. A batch that is acknowledged
- * already changes nothing. gold_prob and correct are required. *refused counts rows left out (an id beyond the declared
+ * already changes nothing. gold_prob and correct are required, or task_loss; a run has the one or the other. *refused counts rows left out (an id beyond the declared
  * examples, a class below 0, a gold_prob outside [0,1], NaN in any column). STORE_E_DIFFERS: ids are of the other kind,
  * or columns are missing, given twice, of another type or too many; all rows are left out. STORE_E_IDS: there is no
  * room for its new ids (store_writer_limit_ids()); the sequence number is not used up then.

@@ -9,6 +9,8 @@
 #include "chunk.h"
 #include "rows.h"
 
+#include <portolan/wire.h>
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -25,8 +27,8 @@ append_resolve_name(struct store_writer *writer, uint32_t run, const struct stor
 {
 	const uint32_t most = STORE_COLUMN_MAX - STORE_COLUMN_USER;
 
-	for (unsigned column = 0; column < STORE_SESSION; column++)
-		if (append_text_is(name, store_column_name(column)))
+	for (unsigned column = 0; column <= STORE_TASK_LOSS; column++)
+		if (column != STORE_SESSION && append_text_is(name, store_column_name(column)))
 			return (int)column;
 	if (!resolved->user_names) {
 		int rc = store_catalog_user_columns(&writer->view, run, &resolved->user_count, &resolved->user_names,
@@ -52,12 +54,34 @@ append_resolve_name(struct store_writer *writer, uint32_t run, const struct stor
 	return STORE_COLUMN_USER + (int)resolved->user_count++;
 }
 
+/* A run records losses, or probabilities of labels, from its first observations on. Losses have zeros in the columns that
+ * every observation has, which take no room once they are folded. */
 static int
-append_resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append,
+append_check_kind(uint64_t of_run, struct append_columns *resolved, struct portolan_error *error)
+{
+	static const uint8_t zeros[(size_t)WIRE_MAX_ROWS * sizeof(float)];
+	const uint64_t required = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
+	const bool losses = store_is_of_losses(resolved->columns);
+
+	if (of_run != 0 && store_is_of_losses(of_run) != losses)
+		return error_set(error, STORE_E_DIFFERS,
+		                 "the run records %s, and these are %s: give them a run of their own",
+		                 losses ? "probabilities of labels" : "losses",
+		                 losses ? "losses" : "probabilities of labels");
+	if (losses) {
+		resolved->columns |= required;
+		resolved->data[STORE_GOLD_PROB] = resolved->data[STORE_CORRECT] = zeros;
+	} else if ((resolved->columns & required) != required) {
+		return error_set(error, STORE_E_DIFFERS,
+		                 "a batch needs the columns gold_prob and correct, or task_loss");
+	}
+	return 0;
+}
+
+static int
+append_resolve_columns(struct store_writer *writer, uint32_t run, uint64_t of_run, const struct store_append *append,
                        struct append_columns *resolved, struct portolan_error *error)
 {
-	const uint64_t required = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
-
 	*resolved = (struct append_columns){0};
 	for (size_t i = 0; i < append->column_count; i++) {
 		const struct store_append_column *given = &append->columns[i];
@@ -74,9 +98,7 @@ append_resolve_columns(struct store_writer *writer, uint32_t run, const struct s
 		resolved->columns |= STORE_COLUMN_BIT(column);
 		resolved->data[column] = given->data;
 	}
-	if ((resolved->columns & required) != required)
-		return error_set(error, STORE_E_DIFFERS, "a batch needs the columns gold_prob and correct");
-	return 0;
+	return append_check_kind(of_run, resolved, error);
 }
 
 static int
@@ -224,7 +246,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	assert(append->sequence == record.acknowledged + 1);
 	fits = append_check_ids(&state, append, &misfit);
 	if (!fits)
-		fits = append_resolve_columns(writer, run, append, &resolved, &misfit);
+		fits = append_resolve_columns(writer, run, state.columns, append, &resolved, &misfit);
 	if (!fits)
 		rc = store_rows_choose(writer, run, &state, append, &resolved, &count, refusals, error);
 	else if (fits == STORE_E_DIFFERS)

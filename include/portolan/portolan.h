@@ -156,6 +156,7 @@ enum portolan_scores {
 	PORTOLAN_GOLD_PROBS = 3, /* n × 1: p(gold); `correct` must be given, `gold` may be */
 	PORTOLAN_SIGNALS =
 	        4, /* n × 6, F32, adjacent, derived already: p(gold), margin, Σ p² of the others, entropy, max p, predicted class */
+	PORTOLAN_LOSSES = 5, /* n × 1: the loss of any task, finite; without `gold` and `correct` */
 };
 
 #define PORTOLAN_OWN_COLUMNS 16 /* a run may have at most so many */
@@ -173,7 +174,7 @@ struct portolan_column {
 struct portolan_batch {
 	uint32_t epoch;
 	size_t n;
-	size_t classes; /* columns of scores; 1 for PORTOLAN_GOLD_PROBS, 6 for PORTOLAN_SIGNALS */
+	size_t classes; /* columns of scores; 1 for PORTOLAN_GOLD_PROBS and PORTOLAN_LOSSES, 6 for PORTOLAN_SIGNALS */
 	enum portolan_scores kind;
 	struct portolan_array scores;  /* F16, BF16, F32 or F64 */
 	struct portolan_array ids;     /* any integer type, values ≥ 0; data is NULL if string_ids is used */
@@ -190,6 +191,9 @@ struct portolan_batch {
  * gold probability, correct (argmax = gold, ties to the lowest class), margin, Σ p² over the other classes, entropy,
  * the largest probability and the predicted class. From probabilities it derives all of these but the margin.
  *
+ * A run records losses, or probabilities of labels: its first rows decide, and rows of the other kind are
+ * PORTOLAN_E_INVALID. Measures that need a label do not exist for a run of losses.
+ *
  * A wrong shape, type, id, label or name of a column fails the whole call (PORTOLAN_E_INVALID). A row is left out, and
  * counted as refused, if its scores have NaN, +inf, or −inf at the gold label, or are no probabilities where they
  * should be; or if one of the caller's own columns has a value that is not finite. A warning is then printed once. n
@@ -205,6 +209,9 @@ PORTOLAN_PUBLIC int portolan_log_probs(portolan_run *run, uint32_t epoch, size_t
                                        const float *probs, const int32_t *gold, struct portolan_error *error);
 PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
                                       const float *gold_probs, const uint8_t *correct, struct portolan_error *error);
+
+PORTOLAN_PUBLIC int portolan_log_loss(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
+                                      const float *losses, struct portolan_error *error);
 
 /* Says that this client has logged everything it will log of `epoch`. Waits only for room, as a log call does. If
  * there is no room, and when_full is PORTOLAN_DROP, nothing happens: the end of a later epoch, or of the run, says

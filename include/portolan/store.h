@@ -58,10 +58,19 @@ enum store_column {
 	STORE_PREDICTED,     /* int32 */
 	STORE_GOLD,          /* int32; one for each example, the latest known, not one for each epoch */
 	STORE_SESSION,       /* uint32: the session that wrote the row, by its number in the run */
+	STORE_TASK_LOSS,     /* float32: of a run of losses, see store_is_of_losses() */
 	STORE_COLUMN_USER = 32,
 	STORE_COLUMN_MAX = 64, /* a column set is one 64-bit mask */
 };
 #define STORE_COLUMN_BIT(column) (UINT64_C(1) << (column))
+
+/* Does a run with these columns record losses, of any task? Then each observation has task_loss, and no label: readers
+ * get task_loss as STORE_GOLD_PROB, the value that every observation has, and STORE_CORRECT is 0. */
+static inline bool
+store_is_of_losses(uint64_t columns)
+{
+	return (columns & STORE_COLUMN_BIT(STORE_TASK_LOSS)) != 0;
+}
 
 enum store_id_kind { STORE_ID_NONE = 0, STORE_ID_INT = 1, STORE_ID_STR = 2 };
 enum store_state {
@@ -76,6 +85,7 @@ struct store_run_info {
 	uint32_t number; /* the run's number in this store; never used again */
 	enum store_id_kind id_kind;
 	enum portolan_mode mode;
+	bool of_losses; /* it records losses of any task, and no labels: see store_is_of_losses() */
 	enum store_state state; /* recording: at least one session is live */
 	uint64_t declared;      /* examples declared; 0: not declared */
 	uint64_t examples; /* examples observed at least once; if they are not declared, all that have an index. With

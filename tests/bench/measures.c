@@ -15,6 +15,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,7 @@ measure_share(void *argument)
 			values[e * STORE_COLUMN_MAX + STORE_CORRECT] = (struct store_values){
 			        columns->correct[e] + b * STORE_CHUNK_WORDS, columns->present, true};
 		}
-		measures_block(&block, epochs, MEASURES_WINDOW, out);
+		measures_block(&block, epochs, MEASURES_WINDOW, NAN, out);
 		share->checksum += out[MEASURE_VARIABILITY][b % STORE_CHUNK];
 	}
 	for (size_t m = 0; m < MEASURE_COUNT; m++)

@@ -586,15 +586,17 @@ def check_statistics(maker):
     labels, texts = write_texts("test.tsv", 400, {"u": 0.1, "v": 0.3, "w": 0.3, "x": 0.1, "y": 0.02, "z": 0.2})
     correct = {name: rng.random((2, 400)) < share for name, share in (("before", 0.6), ("after", 0.8))}
     seen = rng.random(400) < 0.9  # the others are not there in the last epoch
+    predicted = np.where(correct["before"][1], labels, 1 - labels)
+    runs = {**correct, "unpredicted": correct["before"], "right": np.ones((2, 400), bool)}
     stores.make_store(maker, "tests", [stores.run(name, [
-        stores.batch(e, np.arange(400)[part], np.full(part.sum(), 0.5, "f4"), right[e, part], labels[part]) for e, part in enumerate((np.ones(400, bool), seen))])
-        for name, right in correct.items()])
+        stores.batch(e, np.arange(400)[part], np.full(part.sum(), 0.5, "f4"), right[e, part], labels[part], **({"predicted": predicted[part]} if name == "before" else {}))
+        for e, part in enumerate((np.ones(400, bool), seen))], labels=("a", "B")) for name, right in runs.items()])
     options = ["--text", "t", "--label-field", "l"]
     portolan("artifacts", "train.tsv", *options, "--min-count", 1, "-o", "train-words.tsv")
     with open("train-words.tsv", "rb") as file:
         trained = table(file.read())
     words = ["artifacts", "test.tsv", *options, "--run", "before", "--id-field", "id", "--store", "tests", "--statistics", "train-words.tsv"]
-    done = portolan(*words, "--summary", "table1.tsv", "--after", "after", "--plot", "words.svg")
+    done = portolan(*words, "--summary", "table1.tsv", "--after", "after", "--plot", "words.svg", "--errors", "errors.tsv")
     assert b"train-words.tsv: tokens that stand in no record of test.tsv, and are left out: 1" in done.stderr, done
     rows = table(done.stdout)
     assert [row["token"] for row in rows] == [row["token"] for row in trained if row["token"] != "gone"] and len(rows) == 6
@@ -610,9 +612,22 @@ def check_statistics(maker):
         for side, leads in (("majority", True), ("minority", False)):
             part = hold & ((np.array(list("ab"))[labels] == row["label"]) == leads)
             assert int(row[f"{side}_n"]) == part.sum() and abs(float(row[f"{side}_accuracy"]) - correct["before"][1, part & seen].mean()) < 1e-12, row
+            assert int(row[f"after_{side}_n"]) == part.sum() and abs(float(row[f"after_{side}_accuracy"]) - correct["after"][1, part & seen].mean()) < 1e-12, row
             for name in correct:
                 sums[name][side][0] += (part & seen).sum()
                 sums[name][side][1] += correct[name][1, part & seen].sum()
+        for name, ahead in (("before", "overall"), ("after", "after_overall")):
+            assert int(row[ahead + "_n"]) == hold.sum() and abs(float(row[ahead + "_accuracy"]) - correct[name][1, hold & seen].mean()) < 1e-12, row
+    with open("errors.tsv", "rb") as file:
+        errors = table(file.read())
+    wanted = [[str(i), row["token"], row["label"], row["z_star"], "ab"[labels[i]], str(predicted[i]), "aB"[predicted[i]]]
+              for row in rows for i in range(400) if seen[i] and not correct["before"][1, i] and row["token"] in texts[i]]
+    assert len(wanted) > 50 and [list(row.values()) for row in errors] == wanted and list(errors[0]) == [
+        "id", "token", "token_label", "z_star", "label", "predicted", "predicted_label"], (errors[:3], wanted[:3])
+    lone = table(portolan(*words[:-2], "--min-count", 1, "--errors", "-", "-o", "rows.csv", "--run", "unpredicted").stdout)
+    assert lone and all(row["predicted"] == row["predicted_label"] == "" for row in lone), lone[:3]
+    assert table(portolan(*words, "--epochs", ":1", "--run", "right", "--errors", "-", "-o", "rows.csv").stdout) == []
+    assert b"nobody" in portolan(*words, "--after", "nobody", status=1).stderr
     with open("table1.tsv", "rb") as file:
         parts = table(file.read())
     assert [row["part"] for row in parts] == ["overall", "touched", "rest", "majority", "minority"], parts
@@ -625,7 +640,8 @@ def check_statistics(maker):
     alone = portolan(*words, "--summary", "-", "-o", "rows.csv").stdout
     assert [list(row.items()) for row in table(alone)] == [list(row.items())[:3] for row in parts]
     first = [row["token"] for row in trained[:3] if row["token"] != "gone"]
-    assert table(portolan(*words, "--count", 3).stdout) == rows[:len(first)] and len(first) < 3, first
+    assert table(portolan(*words, "--count", 3, "--after", "after").stdout) == rows[:len(first)] and len(first) < 3, first
+    assert [list(row) for row in table(portolan(*words, "--count", 3).stdout)] == [[name for name in rows[0] if "after_" not in name]] * len(first)
     refuse_statistics(words)
 
 
@@ -640,7 +656,7 @@ def refuse_statistics(words):
         write("bad.tsv", text)
         done = portolan(*words[:-1], "bad.tsv", status=1)
         assert message in done.stderr.decode(), (message, done)
-    for more, message in ((["--min-count", 1], b"--statistics and --min-count do not go together"), (["--after", "after"], b"--after needs --summary FILE")):
+    for more, message in ((["--min-count", 1], b"--statistics and --min-count do not go together"), (["--errors", "e.xyz"], b"--errors e.xyz")):
         assert message in portolan(*words, *more, status=2).stderr
     assert b"--statistics needs --run RUN" in portolan(*words[:6], "--statistics", "bad.tsv", status=2).stderr
 
@@ -702,7 +718,12 @@ def check_notes():
         script = file.read()
     left, right = (float(re.search(rf"\b{side}\[1\] = ([0-9.]+)", script)[1]) for side in ("Left", "Right"))
     notes = re.findall(r"Note\[\d+\] = '(.*?)'; NoteX\[\d+\] = (\S+); .*?NoteToLeft\[\d+\] = (\d)", script)
-    assert {"few", "many"} <= {text for text, _, _ in notes}, notes
+    assert {"few", "many"} <= {text.split(" ")[0] for text, _, _ in notes}, notes
+    rows = {row["token"]: row for row in table(portolan("artifacts", "notes.jsonl", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none").stdout)}
+    values = {(float(row["p_star"]), f"{name} ({float(row['p_star']):.2f}, {row['label']})") for name, row in rows.items()}
+    values |= {(float(row["z_star"]), f"{name} ({float(row['z_star']):.1f}, {row['label']})") for name, row in rows.items()}
+    named = [text for text, _, _ in notes if not text.endswith("…")]
+    assert len(named) > 3 and set(named) <= {text for _, text in values}, (named, values)
     for text, x, to_left in notes:
         at, width = float(x) * (right - left), 24 * 12 if text.endswith("…") else 6.2 * len(text)
         begin = at - width if to_left == "1" else at

@@ -1,4 +1,5 @@
-"""portolan groups beside NumPy: means, shares, differences and intervals of a selection, and the counts of forgetting.
+"""portolan groups beside NumPy and SciPy: means, shares, differences and intervals of a selection, the counts of
+forgetting, and accuracy by class and attribute.
 
     run_groups.py PORTOLAN MAKE_STORE
 """
@@ -13,6 +14,7 @@ import sys
 import tempfile
 
 import numpy as np
+from scipy import stats
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import stores
@@ -96,7 +98,7 @@ def check_attributes(check, portolan, rng, gold, selected, length, source, words
     check.close(f"{words} rows", len(out), 16)
 
 
-def check_texts(check, portolan, rng):
+def check_texts(check, portolan, rng, right):
     premises, hypotheses = texts(rng), texts(rng)
     with open("pairs.jsonl", "w") as file:
         for i in rng.permutation(N):
@@ -111,6 +113,13 @@ def check_texts(check, portolan, rng):
     for name, value in expected.items():
         check.close(name, got[name], value)
     check.close("attributes", len(got), 3)
+    rows = rows_of(run(portolan, "--accuracy", "--data", "pairs.jsonl", "--id-field", "id", "--text-pair", "p,h", "--words", "no,not,never"))
+    derived = {"word_overlap": np.array([len(p & h) / len(p | h) for p, h in sets])}
+    derived |= {f"words_in_{name}": np.array([bool(pair[i] & {"no", "not", "never"}) for pair in sets]) * 1.0 for i, name in enumerate("ph")}
+    for name, values in derived.items():
+        for half, chosen in (("low", values < even_cut(values)), ("high", values >= even_cut(values))):
+            row = rows[name, half, "all"]
+            check.close(f"{name} {half}", [number(row[c]) for c in ("examples", "accuracy", "cut")], [chosen.sum(), right[chosen].mean(), even_cut(values)])
 
 
 def check_forgetting(check, portolan, correct):
@@ -144,6 +153,91 @@ def check_classes(check, portolan, batches, gold, correct, forgettable):
         check.close("as a table", [number(row[name]) for name in row if name != "label"], [member[name] for name in row if name != "label"])
 
 
+def wilson(hits, n, level):
+    if n == 0:
+        return [np.nan] * 3
+    interval = stats.binomtest(int(hits), int(n)).proportion_ci(level, method="wilson")
+    return [hits / n, interval.low, interval.high]
+
+
+def newcombe(before, after, level):
+    """The difference of paired shares and its interval, by formula (10) of Newcombe 1998 and the examples' answers."""
+    n = len(before)
+    if n == 0:
+        return [np.nan] * 3
+    (p1, l1, u1), (p2, l2, u2) = (wilson(x.sum(), n, level) for x in (after, before))
+    phi = 0
+    if 0 < before.mean() < 1 and 0 < after.mean() < 1:
+        covariance = (before & after).mean() - before.mean() * after.mean()
+        phi = max(covariance - 1 / (2 * n), 0) if covariance > 0 else covariance
+        phi /= before.std() * after.std()
+    delta = np.sqrt((p1 - l1) ** 2 - 2 * phi * (p1 - l1) * (u2 - p2) + (u2 - p2) ** 2)
+    epsilon = np.sqrt((u1 - p1) ** 2 - 2 * phi * (u1 - p1) * (p2 - l2) + (p2 - l2) ** 2)
+    return [p1 - p2, p1 - p2 - delta, p1 - p2 + epsilon]
+
+
+def even_cut(values):
+    """Of all values from which numbers could be high, the one with the most even halves; the median, if there are two."""
+    uneven = [(abs((values < cut).sum() - (values >= cut).sum()), cut != np.quantile(values, 0.5, method="higher"), cut) for cut in np.unique(values)]
+    return min(uneven)[2]
+
+
+def check_accuracy(check, portolan, gold, correct, later, attributes):
+    """Each row of --accuracy, of one run and of two. `later`: the answers of the second run; −1: it lacks the example."""
+    paired = later >= 0
+    for words, counted, level in ((["--level", "0.8"], np.ones(N, bool), 0.8), (["after"], paired, 0.95), (["after", "--json", "--cut", "length=12.5,flag=0.5"], paired, 0.95)):
+        done = subprocess.run([portolan, "groups", "run", "--store", "store", "--accuracy", "--data", "kinds.csv", "--id-field", "id", *words], capture_output=True, text=True, check=True)
+        warned = re.findall(r"only run '(run|after)' has them: ([\d,]+) examples", done.stderr)
+        assert warned == ([("run", f"{(~paired).sum():,}"), ("after", "7")] if "after" in words else []), done.stderr
+        rows = json.loads(done.stdout)["rows"] if "--json" in words else list(csv.DictReader(io.StringIO(done.stdout)))
+        expected = 0
+        for name, values in {"": np.zeros(N), **attributes}.items():
+            known = counted & (values == values)
+            options, cut = {v: values == v for v in np.unique(values[known])}, None
+            if values.dtype.kind == "f" and name:
+                cut = 12.5 if name == "length" and "--json" in words else 0.5 if name == "flag" and "--json" in words else even_cut(values[known])
+                options = {"low": values < cut, "high": values >= cut}
+            for label in ("all", 0, 1, 2):
+                for value, chosen in options.items():
+                    these = known & chosen & (True if label == "all" else gold == label)
+                    row = [r for r in rows if (r["attribute"] or "") == name and str(r["gold"]) == str(label) and (not name or r["value"] == value)]
+                    assert len(row) == 1, (name, label, value, row)
+                    before, after = correct[-1][these], later[these] == 1
+                    what = f"{words} {name} {value} {label}"
+                    check.close(what + " examples", int(row[0]["examples"]), these.sum())
+                    check.close(what, [number(str(row[0][c] if row[0][c] is not None else "")) for c in ("accuracy", "low", "high")], wilson(before.sum(), these.sum(), level))
+                    check.close(what + " cut", number(str(row[0]["cut"] if row[0]["cut"] is not None else "")), np.nan if cut is None else cut)
+                    if "after" in words:
+                        check.close(what, [number(str(row[0]["after_" + c])) for c in ("accuracy", "low", "high")], wilson(after.sum(), these.sum(), level))
+                        check.close(what, [number(str(row[0]["difference" + c])) for c in ("", "_low", "_high")], newcombe(before, after, level))
+                    expected += 1
+        check.close(f"{words} rows", len(rows), expected)
+
+
+def check_accuracy_errors(portolan):
+    """A wrong field, a run that is not there, a class without examples, options that do not go together."""
+    for words, status, said in ((["--data", "kinds.csv", "--id-field", "id", "--columns", "lenght"], 1, "lenght"), (["nobody"], 1, "nobody"), (["--epochs", "90:"], 1, "epochs 0 to 4"),
+                                (["other"], 1, "no example in common"), (["run"], 2, "named twice"), (["--by", "random"], 2, "--by"), (["--cut", "length=x"], 2, "NAME=VALUE"),
+                                (["--cut", "length"], 2, "NAME=VALUE"), (["--cut", "length=3"], 1, "no attribute of numbers"), (["--columns", "length"], 2, "--data"),
+                                (["--data", "kinds.csv", "--id-field", "id", "--cut", "source=3"], 1, "source"), (["--data", "kinds.csv", "--id-field", "source"], 1, "'source'")):
+        done = subprocess.run([portolan, "groups", "run", "--store", "store", "--accuracy", *words], capture_output=True, text=True, check=False)
+        assert done.returncode == status and said in done.stderr and not done.stdout, (words, done)
+    done = subprocess.run([portolan, "groups", "run", "after", "--store", "store", "--classes"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "goes with --accuracy" in done.stderr, done
+    done = subprocess.run([portolan, "groups", "run", "after", "--store", "store", "--accuracy", "--strict"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and len(done.stdout.splitlines()) == 5, done
+    for first, second, said in (("even", "thin", ["run 'thin': not observed at epoch 1: 1 of 2 examples", "left out, as only run 'even' has them: 1 examples"]),
+                                ("thin", "even", ["run 'thin': not observed at epoch 1", "only run 'even' has them"]),
+                                ("labelled", "again", ["run 'again' has another gold label for 1 examples"]), ("even", "labelled", []), ("labelled", "even", [])):
+        done = subprocess.run([portolan, "groups", first, second, "--store", "store", "--accuracy"], capture_output=True, text=True, check=True)
+        assert all(one in done.stderr for one in said) and (said or not done.stderr), done
+    with open("one.csv", "w", encoding="utf-8") as file:
+        file.write("id,kind,x\n0,a,1\n1,b,1\n")
+    done = subprocess.run([portolan, "groups", "run", "--store", "store", "--accuracy", "--data", "one.csv", "--id-field", "id"], capture_output=True, text=True, check=True)
+    empty = [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["examples"] == "0"]
+    assert len(empty) > 4 and all(row["accuracy"] == row["low"] == row["high"] == "" for row in empty) and "5,998 of the run's 6,000" in done.stderr, done
+
+
 def check_one_epoch(portolan):
     """In one epoch nothing is forgotten: the axes of the chart have whole numbers alone, and the epoch's axis that epoch."""
     run(portolan, "--forgetting", "--epochs", ":1", "--plot", "none.svg")
@@ -172,7 +266,15 @@ def main():
         os.chdir(folder)
         batches, gold, correct, length, source = record(rng)
         even = [stores.batch(e, [0, 1], [0.5, 0.5], [1, 0]) for e in range(3)]
-        stores.make_store(maker, "store", [stores.run("run", batches, declared=N), stores.run("even", even)])
+        there = np.sort(rng.permutation(N + 7)[:N - 800])  # of the second run, whose last epoch is 1
+        there = np.union1d(there, np.arange(N, N + 7))
+        later = np.full(N + 7, -1)
+        later[there] = rng.random(len(there)) < 0.8
+        labels = np.concatenate([gold, np.zeros(7, "i4")])[there]
+        after = [stores.batch(e, there, np.full(len(there), 0.5), later[there] if e else np.zeros(len(there)), labels) for e in range(2)]
+        stores.make_store(maker, "store", [stores.run("run", batches, declared=N), stores.run("even", even), stores.run("after", after),
+                                           stores.run("thin", [even[0], stores.batch(1, [1], [0.5], [0])]), stores.run("labelled", [stores.batch(0, [0, 1], [0.5, 0.5], [1, 1], [3, 4])]),
+                                           stores.run("again", [stores.batch(0, [0, 1], [0.5, 0.5], [1, 1], [3, 5])]), stores.run("other", [stores.batch(0, [N + 100], [0.5], [1])])])
         length[rng.random(N) < 0.1] = np.nan
         with open("attributes.csv", "w", newline="") as file:
             writer = csv.writer(file)
@@ -180,6 +282,11 @@ def main():
             writer.writerows(["" if np.isnan(length[i]) else repr(float(length[i])), i, source[i]] for i in rng.permutation(N))
         forgettable = check_forgetting(check, portolan, correct)
         check_classes(check, portolan, batches, gold, correct, forgettable)
+        kinds = {"length": np.round(length, 1), "flag": (rng.random(N) < 0.3) * 1.0, "source": source}
+        with open("kinds.csv", "w", newline="") as file:
+            csv.writer(file).writerows([["id", *kinds], *([i, "" if np.isnan(length[i]) else repr(float(kinds["length"][i])), int(kinds["flag"][i]), source[i]] for i in range(N))])
+        check_accuracy(check, portolan, gold, correct, later[:N], kinds)
+        check_accuracy_errors(portolan)
         check_one_epoch(portolan)
         check_without_values(portolan)
         check_attributes(check, portolan, rng, gold, forgettable, length, source, [])
@@ -187,7 +294,7 @@ def main():
         hardest = np.zeros(N, bool)
         hardest[np.argsort(confidence, kind="stable")[:500]] = True
         check_attributes(check, portolan, rng, gold, hardest, length, source, ["--by", "hard-to-learn", "--count", "500"])
-        check_texts(check, portolan, rng)
+        check_texts(check, portolan, rng, correct[-1])
         os.chdir("/")
     print("\n".join(check.problems) if check.problems else f"{check.compared} numbers: all as NumPy has them")
     return 1 if check.problems else 0

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -219,11 +220,12 @@ def flip_runs(random):
     ids = [f"x{i:04}" for i in range(n)]
     batches = []
     for e in range(epochs):
-        p = np.clip(level + random.normal(0, 0.1, n), 0, 1).astype("f4")
+        p = np.clip(level + random.normal(0, 0.1, n) * np.where(np.isin(np.arange(n), flipped), 1.8, 1), 0, 1).astype("f4")
         batches.append(stores.batch(e, ids, p, p > 0.5, labels, margin=random.normal(level * 6 - 2, 1)))
     with open("flips.tsv", "w") as file:
         file.write("id\told\tnew\n" + "".join(f"{ids[i]}\t{gold[i]}\t{labels[i]}\n" for i in random.permutation(flipped)))
-    return stores.run("retrained", batches), {ids[i] for i in flipped}
+    before = [dict(one, gold=gold, gold_prob=np.sqrt(one["gold_prob"])) for one in batches[:3]]
+    return [stores.run("retrained", batches), stores.run("original", before)], {ids[i] for i in flipped}
 
 
 def check_plan(portolan):
@@ -243,13 +245,13 @@ def check_plan(portolan):
     assert off.sum() == len(rows) and off.min() > 0.7 * off.mean(), counts
 
 
-def check_fit(portolan, flipped):
+def check_fit(portolan, flipped, by, seeds):
     table = portolan.metrics("retrained")
     ids = list(table["id"])
-    confidence = dict(zip(ids, table["confidence"]))
-    for seed in (0, 11):
+    confidence = dict(zip(ids, table[by]))  # or what takes its place
+    for seed in seeds:
         report = json.loads(portolan("noise", "fit", "retrained", "--flips", "flips.tsv", "--seed", seed, "-o", "model",
-                                     "--json"))
+                                     "--json", *(["--by", by] if by != "confidence" else [])))
         random, half = Random(seed), (len(flipped) + 1) // 2
         positive = random.sample([i for i in ids if i in flipped], len(flipped))
         negative = random.sample([i for i in ids if i not in flipped], len(flipped))
@@ -266,15 +268,44 @@ def check_fit(portolan, flipped):
         assert abs(held_out["f1"] - 2 * right / (called.sum() + truth.sum())) < 1e-12
         for top in report["top"]:
             size = int(np.floor(top["fraction"] * len(ids) + 0.5))
-            first = sorted(ids, key=lambda i: (confidence[i], i))[:size]
+            first = sorted(ids, key=lambda i: (-confidence[i] if by == "variability" else confidence[i], i))[:size]
+            assert top["flipped_by_" + by] == len(flipped & set(first)) and (report["weight"] > 0) == (by == "variability"), (report, first)
             assert (top["examples"], top["flipped"]) == (size, len(flipped & set(first))) and 0 < top["flipped"], top
     rows = portolan.table("noise", "apply", "retrained", "--model", "model")
     scores = {row["id"]: float(row["score"]) for row in rows}
-    want = 1 / (1 + np.exp(-(report["weight"] * table["confidence"] + report["intercept"])))
+    want = 1 / (1 + np.exp(-(report["weight"] * table[by] + report["intercept"])))
     assert np.allclose([scores[i] for i in ids], want, rtol=0, atol=1e-12)
     assert [row["id"] for row in rows] == sorted(ids, key=lambda i: (-scores[i], confidence[i], i))
     assert len(portolan.table("noise", "apply", "retrained", "--model", "model", "--threshold", 0.5)) == (want >= 0.5).sum()
     assert len(portolan.table("noise", "apply", "retrained", "--model", "model", "--fraction", 0.01)) == 40
+    with open("model", encoding="utf-8") as file:
+        text = file.read()
+    assert json.loads(text)["feature"] == report["by"] == by
+    with open("of-aum", "w", encoding="utf-8") as file:
+        file.write(text.replace(f'"{by}"', '"aum"'))
+    done = subprocess.run([portolan.program, "noise", "apply", "retrained", "--model", "of-aum"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "field feature is neither confidence nor variability" in done.stderr, done
+
+
+def check_densities(portolan, flipped):
+    """The curves of --plot are NumPy's histograms, in both runs, of both measures; what is 0 stands on the lower edge."""
+    portolan("noise", "fit", "retrained", "--flips", "flips.tsv", "-o", "model", "--before", "original", "--plot", "fit.svg", "--script")
+    with open("fit.gp", encoding="utf-8") as file:
+        script = file.read()
+    names = re.findall(r"Name\[\d+\] = '(.*?)'", script)
+    assert names == 2 * ["clean, before", "to be flipped", "clean, after", "flipped"], names
+    assert re.findall(r"YLog\[\d+\] = (\d)", script) == ["1", "1"]
+    edges = [float(edge) for edge in re.findall(r"YFrom\[\d+\] = (\S+);", script)]
+    blocks = [np.array([line.split() for line in block.splitlines() if line], float) for block in re.search(r"\$data << EOD\n(.*?)EOD\n", script, re.S)[1].split("\n\n\n") if block]
+    assert len(blocks) == 8
+    tables = [portolan.metrics(run) for run in ("original", "retrained")]
+    for at, (measure, to) in enumerate((("confidence", 1), ("variability", 0.5))):
+        for which, block in enumerate(blocks[4 * at:4 * at + 4]):
+            table = tables[which // 2]
+            chosen = np.isin(table["id"], list(flipped)) == (which % 2 == 1)
+            want = np.histogram(table[measure][chosen], 50, (0, to), density=True)[0]
+            assert np.allclose(block[:, 0], to * (np.arange(50) + 0.5) / 50) and np.allclose(block[:, 1], np.maximum(want, edges[at]), rtol=1e-6), (measure, which, block)
+            assert 0 < edges[at] < want[want > 0].min(), edges
 
 
 def beta_mixture(x):
@@ -372,14 +403,16 @@ def main():
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
         retrained, flipped = flip_runs(np.random.default_rng(8))
-        stores.make_store(maker, "store", random_runs() + [retrained, apart_run(np.random.default_rng(4))])
+        stores.make_store(maker, "store", random_runs() + [*retrained, apart_run(np.random.default_rng(4))])
         portolan = Portolan(program)
         checks = check_correlations(portolan)
         check_early(portolan)
         check_moves(portolan)
         check_average(portolan)
         check_plan(portolan)
-        check_fit(portolan, flipped)
+        check_fit(portolan, flipped, "variability", (0, 5))
+        check_fit(portolan, flipped, "confidence", (0, 11))
+        check_densities(portolan, flipped)
         check_mixture(portolan)
         check_ties(portolan)
         check_region_overlap(portolan)

@@ -1,4 +1,4 @@
-"""portolan noise's own cuts, of threshold samples and of confident learning, beside NumPy on random runs.
+"""portolan noise's own cuts, of threshold samples, confident learning and losses, beside NumPy and scikit-learn on random runs.
 
     run_noise.py PORTOLAN MAKE_STORE
 """
@@ -11,8 +11,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import numpy as np
+from sklearn.mixture import GaussianMixture
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import stores
@@ -168,6 +170,43 @@ def check_wrong_samples(portolan):
 
 # Confident learning
 
+def loss_runs(random):
+    """Losses of one epoch: of labels, of a task, and two shapes that are harder to divide."""
+    n = 1500
+    wrong = random.random(n) < 0.3
+    shapes = {
+        "apart": np.where(wrong, random.normal(4, 0.8, n), random.gamma(1, 0.3, n)),
+        "together": random.gamma(2, 1, n),
+        "outlier": np.where(np.arange(n) == 7, 60, random.gamma(2, 0.1, n)),
+    }
+    losses = {name: np.clip(shape, 1e-3, 60).astype("f4") for name, shape in shapes.items()}
+    return losses, [stores.run(f"loss-{name}", [stores.batch(0, np.arange(n), np.exp(-loss), loss < 0.7)]) for name, loss in losses.items()]
+
+
+def check_losses(portolan, losses):
+    """The probabilities of DivideMix's own call, of the same losses; 1 less them is the score. scikit-learn's k-means stops a little before the least sum of
+    squares; started from there, its mixture is ours to the last digits."""
+    for name, loss in losses.items():
+        loss = -np.log(np.exp(-loss).astype("f8"))
+        loss = ((loss - loss.min()) / (loss.max() - loss.min()))[:, None]
+        ascending = np.sort(loss[:, 0])
+        parts = min((np.split(ascending, [k]) for k in range(1, len(loss))), key=lambda parts: sum(part.var() * len(part) for part in parts))
+        start = {"weights_init": [len(part) / len(loss) for part in parts], "means_init": [[part.mean()] for part in parts], "precisions_init": [[[1 / (part.var() + 5e-4)]] for part in parts]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mixtures = [GaussianMixture(n_components=2, max_iter=10, tol=1e-2, reg_covar=5e-4, random_state=0, **more).fit(loss) for more in (start, {})]
+        clean, published = (mixture.predict_proba(loss)[:, mixture.means_.argmin()] for mixture in mixtures)
+        assert abs(clean - published).max() < 0.01 and (clean > 0.5).sum() - (published > 0.5).sum() in range(-8, 9), name
+        order, scores, said = portolan.scores("noise", "mixture", f"loss-{name}", "--by", "loss")
+        np.testing.assert_allclose([scores[str(i)] for i in range(len(clean))], 1 - clean, rtol=0, atol=2e-6, err_msg=name)
+        given = np.array([scores[i] for i in order])
+        assert (np.diff(given) <= 0).all() and f"{(clean < 0.5).sum():,} of 1,500 examples have a score above 0.5" in said, name
+        same = given[:-1] == given[1:]
+        assert (np.diff(loss[[int(i) for i in order], 0])[same] <= 0).all(), f"{name}: of equal scores the higher loss comes first"
+    assert "no two groups by loss" in portolan.wrong("noise", "mixture", "alike", "--by", "loss")
+    portolan("noise", "mixture", "loss-apart", "--by", "loss", "--plot", "losses.svg")
+
+
 def softmax(z):
     z = np.exp(z - z.max(axis=-1, keepdims=True))
     return z / z.sum(axis=-1, keepdims=True)
@@ -273,6 +312,7 @@ def main():
         hundred = cuts["hundred"][0]["batches"]
         unlabelled = [dict(one, gold=None) for one in hundred]
         old = {i: label for i, label, _ in read_samples(open("hundred.tsv").read())}
+        losses, of_losses = loss_runs(random)
         untrained = [dict(one, gold=np.array([old.get(i, 0) for i in one["ids"]])) for one in hundred]
         confident = {
             "single": (confident_run(random, "single", 5, 1, 6), {}),
@@ -286,18 +326,20 @@ def main():
             "three-epochs": (confident_run(random, "three-epochs", 3, 4, 1, named=True), {"named": True}),
         }
         stores.make_store(maker, "store", planned + [one[0] for one in cuts.values()] + [one[0][0] for one in confident.values()]
-                          + [stores.run("untrained", untrained), stores.run("unlabelled", unlabelled)])
+                          + of_losses
+                          + [stores.run("untrained", untrained), stores.run("unlabelled", unlabelled), stores.run("alike", [stores.batch(0, [1, 2, 3], [0.5] * 3, [1] * 3)])])
         portolan = Portolan(program)
         check_plan(portolan, gold)
         for name, (_, samples, aum) in cuts.items():
             check_aum(portolan, name, samples, aum)
         check_wrong_samples(portolan)
+        check_losses(portolan, losses)
         left = {name: check_confident(portolan, name, *one[1:], **more) for name, (one, more) in confident.items()}
         assert left["several"] > left["single"], left
         assert "without the predicted classes" in portolan.wrong("noise", "confident", "named")
         portolan.wrong("noise", "confident", "single", "--threshold", 0.5, status=2)
         os.chdir("/")
-    print(f"threshold samples and confident learning as NumPy has them; left open: {left}")
+    print(f"threshold samples, confident learning and mixtures of losses as NumPy and scikit-learn have them; left open: {left}")
     return 0
 
 

@@ -92,6 +92,7 @@ def expected(holds, epochs, window):
     seen = n > 0
     steps = np.array([trajectory(holds["correct"][:, i], epochs) if seen[i] else (0, 0, 0, 0) for i in range(p.shape[1])])
     pruning = windows(p, window)
+    margin = holds["margin"]
     with np.errstate(invalid="ignore", divide="ignore"):
         ci = np.where(n > 1, np.sqrt(v + v * v / (n - 1)), np.nan)
     return {
@@ -100,7 +101,7 @@ def expected(holds, epochs, window):
         "threshold_closeness": c * (1 - c), "variability_ci": ci, "always_right_after": steps[:, 2],
         "always_wrong_after": steps[:, 3], "aum": mean(holds["margin"]),
         "el2n": mean(np.sqrt((1 - p) ** 2 + holds["other_sq"])), "aleatoric": mean(p * (1 - p)),
-        "entropy": mean(holds["entropy"]), "max_prob": mean(holds["max_prob"]), "loss": mean(-np.log(np.maximum(p, 2.0 ** -150))),
+        "entropy": mean(holds["entropy"]), "max_prob": mean(holds["max_prob"]), "prob_margin": mean(np.where(margin > 0, -p * np.expm1(-margin), p - holds["max_prob"])), "loss": mean(-np.log(np.maximum(p, 2.0 ** -150))),
         "dyn_unc": pruning[:, 0], "dual": pruning[:, 1], "custom": mean(holds["custom"]),
     }
 
@@ -141,7 +142,8 @@ class Checker:
         held = [name for name in want if name in table.dtype.names]
         signals = [k for k in ("margin", "other_sq", "entropy", "max_prob", "custom") if not np.isnan(part[k]).all()]
         has_windows = sum(~np.isnan(part["p"]).all(1)) >= (window or 10)  # epochs that anything was observed at
-        assert len(held) == 13 + 2 * has_windows + len(signals), f"{what}: columns {table.dtype.names}"
+        has_prob_margin = {"margin", "max_prob"} <= set(signals)
+        assert len(held) == 13 + 2 * has_windows + has_prob_margin + len(signals), f"{what}: columns {table.dtype.names}"
         for name in held:
             self.same(name, table[name], want[name][order], what)
         self.texts(words, table, held, what)

@@ -58,12 +58,14 @@ ROWS = [
     ("noise aum r", ["--threshold-samples"], ["-o"]),
     ("noise confident r", [], ["-o"]),
     ("compare r s --early-stopping", [], ["-o", "--plot .svg"]),
+    ("triage r --calibration s", [], ["-o"]),
     ("groups r --id-field id", ["--data", "--attributes"], ["-o"]),
+    ("groups r s --accuracy --id-field id", ["--data"], ["-o"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
     ("aflite --labels y", ["--features", "--groups --features X", "--exclude --features X", "--data --id-field i --features X"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens", "D --statistics"],
-     ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary"]),
+     ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary", "--errors"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
     ("serve", ["--data --id-field id", "--token-file"], ["--tags"]),
@@ -73,10 +75,10 @@ ROWS = [
 
 # Options with an argument that is no file, or a folder that is only read: of any command.
 NO_FILES = set("""
-    port listen epochs threads max-memory store format never-learned x y colour id-field beside shift path sample seed title by
+    port listen epochs threads max-memory store format never never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
-    public-url media media-root target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
-    ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters
+    public-url media media-root loss-threshold calibration sigma low steady target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
+    ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters starts sources minus minus-epochs
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
 FOLDERS = {"frames", "checkpoint", "fractions"}
@@ -316,10 +318,11 @@ def check_unknown_endings():
              ("show r 1 -o", "txt json"), ("map r -o", "png svg pdf gif html"), ("select r --by ambiguous -o", "txt csv tsv jsonl npy"),
              ("select r --by ambiguous --with-measures -o", table), ("select r --by ambiguous --data own.tsv --id-field id -o", "tsv"), ("noise plan r --fraction 0.1 -o", "tsv"), ("suspects r -o", report), ("suspects r --corrections", "tsv"),
              ("noise plan r --method aum -o", "tsv"), ("noise fit r --flips flips.tsv -o", "json"), ("noise fit r --flips flips.tsv -o model --plot", pictures), ("noise mixture r -o", table), ("noise mixture r --plot", pictures),
-             ("noise confident r -o", table), ("compare r s -o", report), ("compare r s --average -o", table), ("compare r --early-stopping --plot", pictures),
+             ("noise confident r -o", table), ("compare r s -o", report), ("triage r --calibration s -o", report), ("compare r s --average -o", table), ("compare r --early-stopping --plot", pictures),
              ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
              (f"aflite {model} -o kept --baseline", "txt"), (f"aflite {model} -o kept --log", table), (f"aflite {model} -o kept --scores", table), (f"aflite {model} -o kept --plot", pictures),
              (f"artifacts {own} -o", table), (f"artifacts {own} --plot", pictures), (f"artifacts {own} --run r --id-field id --by-epoch", table), (f"artifacts {own} --run r --id-field id --summary", table),
+             (f"artifacts {own} --run r --id-field id --errors", table), ("groups r s --accuracy -o", report),
              (f"artifacts {own} --run r --id-field id --plot-epochs", pictures), (f"upsample {own} -o", "tsv"), (f"upsample {own} --weights count -o", "txt"), (f"upsample {own} -o up --plot", pictures), ("serve --tags", "jsonl")]
     tried = {(line.split()[0], line.split()[-1]) for line, _ in cases}
     for line, _, outputs in ROWS:
@@ -371,6 +374,8 @@ def check_quiet(collector, maker):
     runs = [stores.run(name, [stores.batch(e, ids, [((i * 7 + e * e) % 10) / 10 for i in ids], [(i * 7 + e * e) % 10 > 4 for i in ids], [i % 2 for i in ids],
                                            margin=[(i * 7 + e * e) % 10 - 5 for i in ids], max_prob=[0.9] * 60, predicted=[(i * 3 + e) % 2 for i in ids]) for e in range(4)], declared=70, labels=("a", "b"))
             for name in ("one", "two", "gone")]
+    houses = {"task_loss": [1.0] * 60, "prediction": [i % 7 for i in ids], "target": [i % 5 for i in ids]}
+    runs.append(stores.run("houses", [stores.batch(e, ids, [0.0] * 60, [False] * 60, **houses) for e in range(4)], declared=70))
     os.mkdir("quiet")
     stores.make_store(maker, "quiet/store", runs)
     write("quiet/own.tsv", "id\tt\tl\tg\n" + "".join(f"{i}\tw{i % 3} v{i % 2}\t{'ab'[i % 2]}\t{i % 5}\n" for i in ids[:-1]))
@@ -384,7 +389,7 @@ def check_quiet(collector, maker):
     lines = ["report one two -o r.html", "report one --data own.tsv --id-field id --text t -o r.md", "runs", "check one", "check", "metrics one -o m.csv", "metrics one --epochs auto", "metrics one --format aum", "dynamics one -o d.npy", "show one 1 2 99", "epochs one",
              "map one -o m.png --script", "map one -o m.html --sample 20", "map one --frames frames", "map one -o g.gif", "select one --by ambiguous -o ids.txt", "select one --by random --count 3 --data own.tsv --id-field id",
              "suspects one --data own.tsv --id-field id --corrections c.tsv", "noise plan one --fraction 0.1 -o plan.tsv", "noise fit two --flips flips.tsv -o model --plot fit.svg", "noise apply one --model model", "noise mixture one", "noise plan one --method aum -o samples.tsv",
-             "noise confident one --suspects", "compare one two", "compare one two --average", "compare one --early-stopping --plot early.svg", "groups one --data own.tsv --id-field id", "groups one --forgetting",
+             "noise confident one --suspects", "triage houses --calibration houses", "compare one two", "compare one two --average", "compare one --early-stopping --plot early.svg", "groups one --data own.tsv --id-field id", "groups one --forgetting",
              "aflite --features f.npy --labels f.txt --partitions 2 --train-size 20 --plot phases.svg -o kept", f"artifacts {corpus} -o stats.tsv", f"artifacts {corpus} --run one --id-field id --by-epoch e.csv",
              f"upsample {corpus} -o up.tsv", "watch one --once", "completion bash", "import td --run td", "backup copy", "salvage copy -o salvaged", "keygen keys", "rm gone -y"]
     listed = set(re.findall(r"^  ([a-z]+)  ", run("help", status=0).stdout, re.M))
@@ -450,7 +455,7 @@ def check_terminal():
     """A table for people has aligned columns, with short numbers; where it goes elsewhere, and with -o -, it is CSV."""
     done, text = on_terminal(b"", "runs")
     lines = text.splitlines()
-    assert done == 0 and lines[0].split() == "name examples epochs observations state mode created".split(), text
+    assert done == 0 and lines[0].split() == "name examples epochs observations state mode created kind".split(), text
     assert [line.split()[:5] for line in lines[1:]] == [["many", "3,000", "2", "6,000", "closed"], ["r", "4", "3", "12", "closed"], ["s", "4", "3", "12", "closed"], ["two", "20", "2", "40", "closed"]], text
     assert len({line.index("closed") for line in lines[1:]}) == 1 and lines[0].index("examples") + 8 == lines[2].index("4") + 1, text
     done, text = on_terminal(b"", "groups", "r", "--forgetting")
@@ -488,7 +493,7 @@ def check_terminal():
     done, text = on_terminal(b"", "check", "r")  # its lines fit
     assert done == 3 and "changed labels" in text and max(map(len, text.splitlines())) <= 80, text
     done, text = on_terminal(b"", "runs", "-o", "-")
-    assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
+    assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created,kind", text
 
 
 def check_excerpts():

@@ -23,9 +23,9 @@ import numpy as np
 import stores
 
 PORTOLAN, PORTOLAND, MAKE_STORE = sys.argv[1:4]
-CASES = 200
+CASES, CASES_OF_LOSSES = 200, 60
 PAGE = 4096
-IMPLIED = ("gold_prob", "correct")  # every observation has them
+IMPLIED = ("gold_prob", "correct", "task_loss")  # every observation has them, of its kind
 
 
 def portolan(*words, ok=(0,)):
@@ -107,6 +107,24 @@ def make(folder):
     runs += [stores.run(f"small{i}", log([f"{i}:{j}" for j in range(60)], range(3))) for i in range(3)]
     stores.make_store(MAKE_STORE, folder, runs)
     subprocess.run([PORTOLAND, "rm", "gone", "--store", folder], check=True, capture_output=True)
+
+
+def make_losses(folder):
+    """Runs of losses beside one of labels: declared ones in columns, some with text ids in the log."""
+    draw = np.random.RandomState(6)
+
+    def log(ids, epochs, rows):
+        for epoch in epochs:
+            for at in range(0, len(ids), rows):
+                part = ids[at:at + rows]
+                losses, mine = draw.normal(0.5, 1, len(part)).astype("f4"), draw.rand(len(part)).astype("f4")
+                yield stores.batch(epoch, part, np.zeros(len(part)), np.zeros(len(part), bool), task_loss=losses, mine=mine)
+
+    p = draw.rand(900).astype("f4")
+    stores.make_store(MAKE_STORE, folder, [
+        stores.run("losses", list(log(range(17000), range(2), 512)), declared=17000),
+        stores.run("losses-open", list(log([f"loss-{i}" for i in range(700)], range(4), 30)), ended=False),
+        stores.run("labels", [stores.batch(epoch, range(900), p, p > 0.5) for epoch in range(3)])])
 
 
 def damage(data, case):
@@ -221,6 +239,8 @@ def start_salvage(store, new):
 def check_ids(pages, data, originals, folder):
     """Where the state of runs and their ids are lost, no ids are made up."""
     store, new, torn = os.path.join(folder, "idless"), os.path.join(folder, "idless-new"), bytearray(data)
+    for path in (store, new):
+        shutil.rmtree(path, ignore_errors=True)
     os.mkdir(store)
     for page in pages.of[b"run"] | pages.of[b"ids"]:
         torn[page * PAGE:(page + 1) * PAGE] = bytes(PAGE)
@@ -297,26 +317,36 @@ def check_messages(pages, data, folder):
     assert said, "no page was found that LMDB asserts"
 
 
-def main():
+def random_cases(folder, made, cases):
+    """Damages the store that made() makes in so many ways; answers what came of the runs: {outcome: how often}."""
     counts = dict.fromkeys(("exact", "touched", "beyond", "part", "lost", "nothing"), 0)
+    store = os.path.join(folder, made.__name__)
+    made(store)
+    with open(os.path.join(store, "data.mdb"), "rb") as file:
+        data = file.read()
+    pages = Pages(data)
+    assert any(pages.paths.values()), "no tree has a branch"
+    originals = {name: (read(store, name), read(store, name, "metrics")) for name in pages.names}
+    if made is make:
+        check_messages(pages, data, folder)
+        check_killed(folder)
+    check_ids(pages, data, originals, folder)
+    for case in cases:
+        check_case(case, pages, data, originals, folder, counts)
+    print(counts)
+    return counts, len(originals)
+
+
+def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # syncs take no time there
     with tempfile.TemporaryDirectory(prefix="portolan-salvage-", dir=memory) as folder:
         os.environ["TMPDIR"] = folder
-        store = os.path.join(folder, "store")
-        make(store)
-        with open(os.path.join(store, "data.mdb"), "rb") as file:
-            data = file.read()
-        pages = Pages(data)
-        assert any(pages.paths.values()), "no tree has a branch"
-        originals = {name: (read(store, name), read(store, name, "metrics")) for name in pages.names}
-        check_messages(pages, data, folder)
-        check_killed(folder)
-        check_ids(pages, data, originals, folder)
-        for case in [int(sys.argv[4])] if len(sys.argv) > 4 else range(CASES):
-            check_case(case, pages, data, originals, folder, counts)
-    print(counts)
-    if len(sys.argv) <= 4:
-        assert counts["exact"] > 100 * len(originals) and counts["part"] > 100, counts
+        chosen = [int(sys.argv[4])] if len(sys.argv) > 4 else None
+        counts, runs = random_cases(folder, make, chosen or range(CASES))
+        of_losses, loss_runs = random_cases(folder, make_losses, chosen or range(CASES_OF_LOSSES))
+    if not chosen:
+        assert counts["exact"] > 100 * runs and counts["part"] > 100, counts
+        assert of_losses["exact"] > CASES_OF_LOSSES / 2 * loss_runs and of_losses["part"] > 10, of_losses
 
 
 main()

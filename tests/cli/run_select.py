@@ -61,11 +61,15 @@ class Random:
         return value % bound
 
     def sample(self, items, count):
+        return self.sample_of_all(items, count)[:count]
+
+    def sample_of_all(self, items, count):
+        """The sample, and after it all that is left."""
         items = list(items)
         for i in range(count):
             j = i + self.below(len(items) - i)
             items[i], items[j] = items[j], items[i]
-        return items[:count]
+        return items
 
 
 def rounded(x):

@@ -65,13 +65,14 @@ def expected(logits, gold, seen):
             "el2n": np.sqrt(((p - one_hot) ** 2).sum(axis=1)).mean(),
             "aleatoric": (gold_prob * (1 - gold_prob)).mean(),
             "loss": -np.log(gold_prob).mean(),
+            "prob_margin": (gold_prob - np.delete(p, gold[i], axis=1).max(axis=1)).mean(),
             "entropy": -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1).mean(),
         }
 
 
 EXACT = ("epochs", "gold", "correctness", "forgetting_events", "never_learned")
 EPOCHS_OR_EMPTY = ("first_learned", "always_right_after", "always_wrong_after")
-CLOSE = {"confidence": 1, "variability": 1, "threshold_closeness": 1, "aleatoric": 1, "el2n": 1, "entropy": 1, "loss": 10, "aum": 10}
+CLOSE = {"confidence": 1, "variability": 1, "threshold_closeness": 1, "aleatoric": 1, "el2n": 1, "entropy": 1, "prob_margin": 1, "loss": 10, "aum": 10}
 
 
 def check(m, ids, rows):
@@ -152,3 +153,37 @@ def test_a_name_like_an_option(store):
     with portolan.Run("--strict", store=store) as run:
         run.log_gold(0, [1], [0.5], [True])
     assert portolan.measures("--strict", store=store)["confidence"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("of", ["of_probs", "of_logits"])
+def test_moves_of_a_hundred_classes(store, of):
+    """portolan.TddsMoves: batches in any order, examples that come late or are missing at an epoch."""
+    rng = np.random.default_rng(3)
+    epochs, n, classes, window = 9, 70, 100, 4
+    logits = np.cumsum(rng.normal(0, 1, (epochs, n, classes)), 0).astype("f4")
+    probs = np.exp(logits.astype("f8"))
+    probs = (probs / probs.sum(2, keepdims=True)).astype("f4")
+    seen = rng.random((epochs, n)) < 0.8
+    seen[:, 0] = [False] * 7 + [True] * 2
+    moves, ids, gold = portolan.TddsMoves(), [f"id-{i:03}" for i in range(n)], np.zeros(n, int)
+    with portolan.Run("run", store=store) as run:
+        for epoch, here in enumerate(seen):
+            for rows in np.array_split(rng.permutation(np.flatnonzero(here)), 3):
+                some = [ids[i] for i in rows]
+                columns = getattr(moves, of)(some, (probs if of == "of_probs" else logits)[epoch, rows])
+                run.log_probs(epoch, some, probs[epoch, rows], gold[rows], columns=columns)
+            run.end_epoch(epoch)
+    m = portolan.measures("run", store=store, window=window)
+    for one, score in zip(m["id"], m["tdds"]):
+        i = ids.index(one)
+        p = probs[seen[:, i], i].astype("f8")
+        steps = np.abs(p[1:] * (np.log(p[1:] + 1e-8) - np.log(p[:-1] + 1e-8))).sum(1)
+        expected = 0.0
+        for end in range(window - 1, len(steps) + 1):
+            part = steps[end - window + 1 : end]
+            expected = 0.1 * expected + 0.9 * np.sqrt(((part - part.mean()) ** 2).sum())
+        assert np.isnan(score) if len(p) < window else abs(score - expected) <= 1e-5 * expected
+    assert np.isnan(m["tdds"]).any()
+    for wrong, says in ((([1], np.zeros((2, 100))), "1 ids for 2"), (([1], np.zeros((1, 3))), "3 classes, and 100 before"), (([1], [0.5]), "shape")):
+        with pytest.raises(ValueError, match=says):
+            moves.of_probs(*wrong)

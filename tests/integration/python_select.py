@@ -48,8 +48,9 @@ def printed(store, *words):
     ({"by": "confidence:asc", "count": 10, "strata": 4, "cut": 0.2, "seed": 3},
      ["--by", "confidence:asc", "--count", 10, "--strata", 4, "--cut", 0.2, "--seed", 3]),
     ({"by": "dual-beta", "count": 9, "c_d": 5.5, "window": 2}, ["--by", "dual-beta", "--count", 9, "--c-d", 5.5, "--window", 2]),
-    ({"by": "s2l", "count": 9, "clusters": 3}, ["--by", "s2l", "--count", 9, "--clusters", 3]),
+    ({"by": "s2l", "count": 9, "clusters": 3, "starts": 2}, ["--by", "s2l", "--count", 9, "--clusters", 3, "--starts", 2]),
     ({"by": "ambiguous", "with_": "again"}, ["--by", "ambiguous", "--with", "again"]),
+    ({"by": "confidence:desc", "count": 5, "minus": "again", "minus_epochs": "1:", "never": "next"}, ["--by", "confidence:desc", "--count", 5, "--minus", "again", "--minus-epochs", "1:", "--never", "next"]),
 ])
 def test_it_is_what_the_command_prints(store, ids, given, words):
     record(store, ids=ids)

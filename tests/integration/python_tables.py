@@ -121,7 +121,7 @@ def test_runs(store):
     record(store, "b/two", epochs=2)
     record(store, "a", ids=["x", "y"], mode="train-forward")
     runs = portolan.runs(store)
-    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created")
+    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created", "kind")
     assert runs["name"].tolist() == ["a", "b/two"] and runs.examples.tolist() == [2, 12] and runs["epochs"].tolist() == [3, 2]
     assert runs["observations"].tolist() == [6, 24] and set(runs["state"]) == {"closed"}
     assert [run.mode for run in runs] == ["train-forward", "epoch-end"] and all(run.created.endswith("Z") for run in runs)

@@ -1,5 +1,7 @@
 """The blocks of analyzer/RECIPES.md, run as they stand, in one folder; what imports a package that is not there is skipped."""
 
+import csv
+import json
 import os
 import re
 import subprocess
@@ -46,3 +48,40 @@ def test_what_they_leave(folder):
     names = forgetting[0].split(",")
     events = [int(line.split(",")[names.index("forgetting_events")]) for line in forgetting[1:]]
     assert events == [1 - i % 2 for i in range(100)]
+
+
+def count_agreement(labels):
+    """The definition, by counting: each annotator's label among the others', where the largest count may be that of several."""
+    names = sorted(set(labels))
+    counts = np.array([labels.count(name) for name in names])
+    shares = []
+    for label in labels:
+        others = counts - (np.array(names) == label)
+        shares.append((others[names.index(label)] == others.max()) / (others == others.max()).sum())
+    return np.mean(shares)
+
+
+def test_agreement(folder):
+    records = [json.loads(line) for line in (folder / "annotated.jsonl").read_text(encoding="ascii").splitlines()]
+    with open(folder / "agreement.csv", encoding="ascii", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(records) == 300
+    for row, record in zip(rows, records):
+        labels = record["annotator_labels"]
+        counts = [labels.count(name) for name in "enc"]
+        majority = "enc"[int(np.argmax(counts))] if counts.count(max(counts)) == 1 else ""
+        assert (row["id"], row["majority"], row["annotators"]) == (str(record["pairID"]), majority, str(len(labels))), (row, labels)
+        assert row["agreement"] == "" if len(labels) < 2 else abs(float(row["agreement"]) - count_agreement(labels)) < 1e-12, (row, labels)
+    assert {len(record["annotator_labels"]) for record in records} == {1, 3, 5} and any(row["majority"] == "" for row in rows)
+    assert abs(count_agreement(list("aaabc")) - 3 / 5) < 1e-12 and abs(count_agreement(list("aab")) - 1 / 3) < 1e-12 and count_agreement(list("ab")) == 0
+    assert b"agreement" in (folder / "agreement.svg").read_bytes()
+
+
+def test_wrong_prices_are_the_hardest(folder):
+    code = next(block for _, block in BLOCKS if 'Run("prices"' in block).partition("weights =")[0]
+    space = {}
+    exec(code, space)
+    said = subprocess.run([os.environ["PORTOLAN"], "select", "prices", "--by", "hard-to-learn", "--count", "30"], cwd=folder, capture_output=True, text=True, check=True)
+    hardest = {int(line) for line in said.stdout.split()}
+    assert len(hardest & set(space["wrong"].tolist())) >= 28
+    assert (folder / "prices.html").read_text(encoding="utf-8").count("wrong targets") == 1

@@ -95,7 +95,7 @@ def _module(name, **names):
 def _torch():
     empty = type("Empty", (), {})
     data = _module("torch.utils.data", Dataset=type("Dataset", (), {}), IterableDataset=type("IterableDataset", (), {}), DataLoader=Loader,
-                   BatchSampler=type("BatchSampler", (), {}), Subset=type("Subset", (), {}), DistributedSampler=type("DistributedSampler", (), {}))
+                   BatchSampler=type("BatchSampler", (), {}), Sampler=type("Sampler", (), {"__class_getitem__": classmethod(lambda cls, item: cls)}), Subset=type("Subset", (), {}), DistributedSampler=type("DistributedSampler", (), {}))
     nn = _module("torch.nn", parallel=types.SimpleNamespace(DistributedDataParallel=type("DistributedDataParallel", (), {})), Module=Module)
     module = _module("torch", __version__="0.stand-in", Tensor=Tensor, tensor=tensor, Generator=empty, no_grad=no_grad, nn=nn, grad_enabled=True,
                      random=types.SimpleNamespace(fork_rng=lambda devices: contextlib.nullcontext()), initial_seed=lambda: 42,

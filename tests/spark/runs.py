@@ -127,8 +127,8 @@ def _nullable(values):
 
 
 def check_same(table, expected, tolerance=1e-9, windows=False):
-    """A pyarrow table of measures, in any order, against portolan metrics: counts exactly, floats to the tolerance; but loss, which takes
-    logarithms, to 1e-14 at best. The columns are the same ones, dyn_unc and dual only with `windows`."""
+    """A pyarrow table of measures, in any order, against portolan metrics: counts exactly, floats to the tolerance; but loss and
+    prob_margin, which take logarithms and powers, to 1e-14 at best. The columns are the same ones, dyn_unc and dual only with `windows`."""
     ids = np.array(table["id"].to_pylist(), dtype=expected["id"].dtype)
     order = np.argsort(ids)
     assert (ids[order] == expected["id"]).all(), "other examples"
@@ -146,4 +146,4 @@ def check_same(table, expected, tolerance=1e-9, windows=False):
             assert (np.isnan(got) == np.isnan(wanted)).all(), f"{name}: empty elsewhere"
             worst = np.nanmax(np.abs(got - wanted), initial=0) if not np.isnan(wanted).all() else 0
             scale = max(1, np.nanmax(np.abs(wanted), initial=0))
-            assert worst <= max(tolerance, 1e-14 if name == "loss" else 0) * scale, f"{name} differs by {worst}"
+            assert worst <= max(tolerance, 1e-14 if name in ("loss", "prob_margin") else 0) * scale, f"{name} differs by {worst}"

@@ -59,6 +59,7 @@ FRAMES = {
         "gold_prob": f4(0.25, 1.0), "correct": bit(0, 1)}),
     "batch-u8": frame("batch", q=4294967296, e=4294967293, n=1, ids=["u8", struct.pack("<Q", 2**64 - 1)], columns={
         "gold_prob": f4(0.0), "correct": bit(0), "my_loss": f4(2.5)}),
+    "batch-losses": frame("batch", q=3, e=1, n=2, ids=["u4", struct.pack("<2I", 7, 8)], columns={"task_loss": f4(2.5, -0.5)}),
     "end": frame("end", q=3, e=1),
     "close": frame("close", q=4),
     "close-counts": frame("close", q=4, counts=COUNTS),

@@ -17,9 +17,9 @@
 struct artifacts_table {
 	struct table_column *columns;
 	size_t count;
-	uint32_t *tokens, *places; /* by row: the token, and the place of its leading label in the counts' order */
-	double *chances;           /* by row: ranking_chance() */
-	double *accuracies;        /* by side, then by row: the accuracy of the last epoch */
+	uint32_t *tokens, *places;     /* by row: the token, and the place of its leading label in the counts' order */
+	double *chances;               /* by row: ranking_chance() */
+	struct token_answers *answers; /* by run, then by row */
 };
 
 static void
@@ -29,7 +29,7 @@ artifacts_table_free(struct artifacts_table *table)
 	free(table->tokens);
 	free(table->places);
 	free(table->chances);
-	free(table->accuracies);
+	free(table->answers);
 }
 
 /* Adds a column for each label, by its name: in how many records of that label a token stands. */
@@ -61,7 +61,7 @@ artifacts_make_table(struct artifacts *artifacts, struct artifacts_table *table)
 	table->tokens = memory_new(rows, sizeof(*table->tokens));
 	table->places = memory_new(rows, sizeof(*table->places));
 	table->chances = memory_new(rows, sizeof(*table->chances));
-	table->accuracies = memory_new(SIDES * rows, sizeof(*table->accuracies));
+	table->answers = memory_new(ARTIFACTS_RUNS * rows, sizeof(*table->answers));
 	for (size_t i = 0; i < rows; i++) {
 		table->tokens[i] = ranking->list[i].token;
 		table->places[i] = ranking->list[i].statistic.label;
@@ -71,7 +71,7 @@ artifacts_make_table(struct artifacts *artifacts, struct artifacts_table *table)
 	table->columns[2].through = table->places;
 	artifacts_add_labels(table, counts);
 	if (artifacts->run)
-		artifacts_sides_columns(artifacts, table->columns, &table->count, table->accuracies);
+		artifacts_sides_columns(artifacts, table->columns, &table->count, table->answers);
 	if (!ranking->priors)
 		return;
 	table->columns[table->count++] =
@@ -141,6 +141,9 @@ artifacts_check(void *context, struct portolan_error *error)
 	if (status == 0)
 		status = format_of_table(&options->common, "--summary", artifacts->summary, TABLE_TSV,
 		                         &artifacts->summary_format);
+	if (status == 0)
+		status = format_of_table(&options->common, "--errors", artifacts->errors, TABLE_TSV,
+		                         &artifacts->errors_format);
 	if (status != 0)
 		return status;
 
@@ -165,6 +168,8 @@ artifacts_finish_run(const struct artifacts *artifacts)
 		artifacts_write_by_epoch(artifacts);
 	if (artifacts->summary)
 		artifacts_write_summary(artifacts);
+	if (artifacts->errors)
+		artifacts_write_errors(artifacts);
 	return artifacts_sides_report(artifacts);
 }
 
@@ -212,7 +217,8 @@ static const struct option_spec options[] = {
         {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run",
          .excludes = "min-count max-count prior tokens"},
         {"summary", "FILE", OPTION_OUTPUT, TO(summary), .needs = "run"},
-        {"after", "RUN", OPTION_RUN, TO(after), .needs = "summary"},
+        {"after", "RUN", OPTION_RUN, TO(after), .needs = "run"},
+        {"errors", "FILE", OPTION_OUTPUT, TO(errors), .needs = "run"},
         {"by-epoch", "FILE", OPTION_OUTPUT, TO(by_epoch), .needs = "run"},
         {"plot-epochs", "FILE", OPTION_OUTPUT, TO(plot_epochs), .needs = "run"},
         {0},

@@ -1,5 +1,5 @@
 /* artifacts_outputs.c: writes what `portolan artifacts` writes beside its table: the picture of --plot, and, with
- * --run, the files of --by-epoch, --plot-epochs and --summary. */
+ * --run, the files of --by-epoch, --plot-epochs, --summary and --errors. */
 #include "artifacts.h"
 
 #include "die/die.h"
@@ -219,4 +219,24 @@ artifacts_write_summary(const struct artifacts *artifacts)
 		share_after[part] = answers_accuracy(after[part]);
 	}
 	must(table_write(&table, artifacts->summary, (enum table_format)artifacts->summary_format, &failure));
+}
+
+/* Writes the errors of the run on records that hold a token, as the user may read them. */
+void
+artifacts_write_errors(const struct artifacts *artifacts)
+{
+	const struct token_counts *counts = &artifacts->counts;
+	const struct token_errors *errors = &artifacts->error_list;
+	const struct table_column columns[] = {
+	        {"id", TABLE_ID_AT, offsetof(struct token_error, example), .of = &artifacts->dynamics.ids},
+	        {"token", TABLE_NAME, offsetof(struct token_error, token), .of = &counts->tokens},
+	        {"token_label", TABLE_NAME, .values = counts->order, .of = &counts->labels, .through = errors->leading},
+	        {"z_star", TABLE_F64, offsetof(struct token_error, z_star)},
+	        {"label", TABLE_NAME, .values = counts->order, .of = &counts->labels, .through = errors->labels},
+	        {"predicted", TABLE_I32, offsetof(struct token_error, predicted), .is_name = true},
+	        {"predicted_label", TABLE_LABEL, offsetof(struct token_error, predicted),
+	         .of = artifacts->dynamics.snapshot}};
+
+	must(table_write(&TABLE_OF(columns, errors->list, errors->count), artifacts->errors,
+	                 (enum table_format)artifacts->errors_format, &failure));
 }

@@ -12,8 +12,13 @@
 #include <stdio.h>
 
 static const char *const side_names[SIDES] = {"majority", "minority"};
-static const char *const side_columns[SIDES][2] = {{"majority_n", "majority_accuracy"},
-                                                   {"minority_n", "minority_accuracy"}};
+
+/* The first columns of a run: answers[] of each token, by side, the last of both together. */
+static const char *const answer_columns[ARTIFACTS_RUNS][SIDES + 1][2] = {
+        {{"majority_n", "majority_accuracy"}, {"minority_n", "minority_accuracy"}, {"overall_n", "overall_accuracy"}},
+        {{"after_majority_n", "after_majority_accuracy"},
+         {"after_minority_n", "after_minority_accuracy"},
+         {"after_overall_n", "after_overall_accuracy"}}};
 
 /* Does the table show the means of this column of the dynamics? */
 static bool
@@ -22,23 +27,45 @@ sides_is_shown(const struct dynamics *dynamics, size_t column)
 	return dynamics->columns[column].measure != MEASURE_EPOCHS;
 }
 
+/* Adds how many records hold each token, and how accurate a run is on them at its last epoch: on either side, and on
+ * both together. */
+static void
+sides_add_answers(const struct sides *sides, const char *const names[SIDES + 1][2], struct table_column *columns,
+                  size_t *count, struct token_answers *answers)
+{
+	for (size_t i = 0; i < sides->token_count; i++) {
+		struct token_answers *row = &answers[i];
+		struct answers whole = {0};
+
+		for (int side = 0; side < SIDES; side++) {
+			struct answers last = sides->tokens[i][side].epochs[sides->epoch_count - 1];
+
+			row->n[side] = sides->tokens[i][side].n;
+			row->accuracy[side] = answers_accuracy(last);
+			row->n[SIDES] += row->n[side];
+			whole = (struct answers){whole.seen + last.seen, whole.correct + last.correct};
+		}
+		row->accuracy[SIDES] = answers_accuracy(whole);
+	}
+	for (int side = 0; side <= SIDES; side++) {
+		columns[(*count)++] = (struct table_column){names[side][0], TABLE_U64, .values = &answers->n[side],
+		                                            .stride = sizeof(*answers)};
+		columns[(*count)++] = (struct table_column){
+		        names[side][1], TABLE_F64, .values = &answers->accuracy[side], .stride = sizeof(*answers)};
+	}
+}
+
 void
-artifacts_sides_columns(struct artifacts *artifacts, struct table_column *columns, size_t *count, double *accuracies)
+artifacts_sides_columns(struct artifacts *artifacts, struct table_column *columns, size_t *count,
+                        struct token_answers *answers)
 {
 	const struct dynamics *dynamics = &artifacts->dynamics;
 	const struct sides *sides = &artifacts->sides;
 	size_t rows = sides->token_count;
 
-	for (int side = 0; side < SIDES; side++) {
-		for (size_t i = 0; i < rows; i++)
-			accuracies[(size_t)side * rows + i] =
-			        answers_accuracy(sides->tokens[i][side].epochs[sides->epoch_count - 1]);
-		columns[(*count)++] = (struct table_column){side_columns[side][0], TABLE_U64,
-		                                            .values = rows > 0 ? &sides->tokens[0][side].n : NULL,
-		                                            .stride = sizeof(sides->tokens[0])};
-		columns[(*count)++] = (struct table_column){side_columns[side][1], TABLE_F64,
-		                                            .values = accuracies + (size_t)side * rows};
-	}
+	sides_add_answers(sides, answer_columns[0], columns, count, answers);
+	if (artifacts->after)
+		sides_add_answers(&artifacts->after_sides, answer_columns[1], columns, count, answers + rows);
 	for (size_t c = 0; c < dynamics->column_count; c++) {
 		for (int side = 0; side < SIDES && sides_is_shown(dynamics, c); side++) {
 			char *name = artifacts->side_names[c][side];
@@ -106,6 +133,8 @@ sides_find_records(struct artifacts *artifacts, const struct dynamics *dynamics,
 		sides_keep_first_records(artifacts, &index, dynamics->count, &holders);
 	ids_index_free(&index);
 	sides_make(sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics);
+	if (artifacts->errors && dynamics == &artifacts->dynamics)
+		token_errors_find(&artifacts->error_list, &holders, artifacts->ranking.list, artifacts->rows, dynamics);
 	if (holders.count > 0 && sides->unmatched == holders.count)
 		die("%s: no record that holds one of the tokens has the id of an example of run '%s' in its field '%s' (see --id-field)",
 		    artifacts->corpus.file.path, dynamics->info->name, artifacts->corpus_options.request.id);
@@ -118,7 +147,8 @@ artifacts_sides_make(struct artifacts *artifacts)
 	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY) |
 	                    MEASURE_BIT(MEASURE_CORRECTNESS) | MEASURE_BIT(MEASURE_FORGETTING_EVENTS) |
 	                    MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N),
-	        .gold = true};
+	        .gold = true,
+	        .signals = artifacts->errors ? TOKEN_ERRORS_SIGNALS : 0};
 	const struct dynamics_request after_request = {.measures = MEASURE_BIT(MEASURE_CORRECTNESS)};
 	const struct run_query *query = &artifacts->corpus_options.common.query;
 
@@ -163,6 +193,7 @@ artifacts_sides_free(struct artifacts *artifacts)
 {
 	if (!artifacts->run)
 		return;
+	token_errors_free(&artifacts->error_list);
 	sides_free(&artifacts->after_sides);
 	sides_free(&artifacts->sides);
 	if (artifacts->after)

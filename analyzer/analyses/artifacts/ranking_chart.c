@@ -30,8 +30,21 @@ struct points {
 	struct hint_lines hints;
 	double n_min, n_max, z_min, z_max;
 	struct chart_note notes[2][CHART_NOTES_MAX];
+	char *texts[2][CHART_NOTES_MAX]; /* of the notes */
 	size_t named;
 };
+
+static void
+points_free(struct points *points)
+{
+	for (size_t i = 0; i < points->named; i++) {
+		free(points->texts[0][i]);
+		free(points->texts[1][i]);
+	}
+	free(points->chosen);
+	free(points->n);
+	free(points);
+}
 
 static void
 points_choose(struct points *points, const struct ranking *ranking)
@@ -101,6 +114,7 @@ points_find_lines(struct points *points, const struct ranking *ranking, size_t l
 	points->lines = priors[0] < priors[1] ? 2 : 1;
 }
 
+/* Names the first tokens that are more than chance, with the value and the label beside each name (Han Chen, Figure 1). */
 static void
 points_name_tokens(struct points *points, const struct token_counts *counts, const struct ranking *ranking,
                    size_t named)
@@ -108,13 +122,16 @@ points_name_tokens(struct points *points, const struct token_counts *counts, con
 	for (size_t at = 0; points->named < named && at < ranking->count && points->named < CHART_NOTES_MAX; at++) {
 		const struct token_statistic *statistic = &ranking->list[at].statistic;
 		size_t i = points->named, length;
-		const char *text = names_text(&counts->tokens, ranking->list[at].token, &length);
+		const char *name = names_text(&counts->tokens, ranking->list[at].token, &length);
+		const char *label = counts_label(counts, statistic->label, &length);
 
 		/* A token whose chance is not known (NaN) is named, too. */
 		if (ranking_chance(ranking, statistic) > SIGNIFICANCE)
 			continue;
-		points->notes[0][i] = (struct chart_note){(double)statistic->n, statistic->p_star, text};
-		points->notes[1][i] = (struct chart_note){(double)statistic->n, statistic->z_star, text};
+		points->texts[0][i] = memory_text("%s (%.2f, %s)", name, statistic->p_star, label);
+		points->texts[1][i] = memory_text("%s (%.1f, %s)", name, statistic->z_star, label);
+		points->notes[0][i] = (struct chart_note){(double)statistic->n, statistic->p_star, points->texts[0][i]};
+		points->notes[1][i] = (struct chart_note){(double)statistic->n, statistic->z_star, points->texts[1][i]};
 		points->named++;
 	}
 }
@@ -200,7 +217,7 @@ void
 ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
               const struct chart_panel *below, const struct picture *picture)
 {
-	CLEANUP_FREE struct points *points = memory_new(1, sizeof(*points));
+	struct points *points = memory_new(1, sizeof(*points));
 
 	points_choose(points, ranking);
 	points_fill(points, ranking);
@@ -208,6 +225,5 @@ ranking_chart(const char *title, const struct token_counts *counts, const struct
 		points_find_lines(points, ranking, counts->label_count);
 	points_name_tokens(points, counts, ranking, named);
 	points_draw(points, title, counts, ranking, below, picture);
-	free(points->chosen);
-	free(points->n);
+	points_free(points);
 }

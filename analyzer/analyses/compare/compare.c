@@ -39,6 +39,7 @@ struct compare {
 	uint64_t seed;
 	struct region_cuts cuts;
 	bool has_cuts, early, average;
+	bool any; /* with `average`: examples that any run has */
 	const char *plot;
 	struct picture picture;
 	struct dynamics *runs;
@@ -112,8 +113,11 @@ compare_load_runs(struct compare *compare)
 {
 	bool pairs = compare_wants_pairs(compare);
 	struct dynamics_request request = {
-	        .measures = pairs ? MEASURE_ALL : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
+	        .measures = pairs ? MEASURE_ALL
+	                          : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_TASK_LOSS) |
+	                                    MEASURE_BIT(MEASURE_VARIABILITY),
 	        .user = pairs,
+	        .losses = compare->show != COMPARE_REGIONS && !compare->has_cuts,
 	        .trend = true,
 	};
 	const struct run_query *query = &compare->common.query;
@@ -139,7 +143,8 @@ compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *
 	compared->examples = pair.shared;
 	compared->only_a = pair.a->count - pair.shared;
 	compared->only_b = pair.b->count - pair.shared;
-	pair_moves(&pair, regions[a], regions[b], compared->moves);
+	if (!result->of_losses)
+		pair_moves(&pair, regions[a], regions[b], compared->moves);
 	result->correlation_count += pair_correlate(&pair, result->correlations + result->correlation_count);
 	compared->overlap = pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL,
 	                                compare->fraction, compare->seed);
@@ -199,7 +204,7 @@ compare_pairs(const struct compare *compare, struct compare_result *result)
 
 	result->pairs = memory_new(pairs, sizeof(*result->pairs));
 	result->correlations = memory_new(2 * DYNAMICS_COLUMNS_MAX * pairs, sizeof(*result->correlations));
-	for (size_t r = 0; r < count; r++)
+	for (size_t r = 0; r < count && !result->of_losses; r++)
 		must(region_list(&compare->runs[r], compare->has_cuts ? &compare->cuts : NULL, &regions[r], &failure));
 	progress_begin(&progress, "comparing", pairs);
 	for (size_t a = 0; a < count; a++)
@@ -261,6 +266,10 @@ compare_runs(struct compare *compare)
 	if (compare->plot)
 		must(picture_check(&compare->picture, &failure));
 	compare_load_runs(compare);
+	result.of_losses = compare->runs[0].info->of_losses;
+	for (size_t r = 1; r < compare->loaded; r++)
+		must(dynamics_check_alike(&compare->runs[0], &compare->runs[r], &failure));
+	selection_rule_settle(&compare->rule, &compare->runs[0]);
 	for (size_t r = 0; r < compare->loaded && pairs; r++)
 		if (rule_check(&compare->common, &compare->rule, &compare->runs[r]) != 0)
 			return STATUS_USAGE;
@@ -273,7 +282,7 @@ compare_runs(struct compare *compare)
 	}
 	compare_write(&compare->common, (enum table_format)compare->format, (enum compare_table)compare->show, &result);
 	if (compare->plot)
-		early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture);
+		early_chart(&compare->runs[0], result.epochs, result.epoch_count, &compare->picture);
 	return compare_report_gaps(compare, &result);
 }
 
@@ -281,13 +290,14 @@ compare_runs(struct compare *compare)
 static int
 compare_average(const struct compare *compare)
 {
-	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .losses = true};
 	const struct common_options *common = &compare->common;
 	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
 	struct aggregate_report report;
 
 	must(dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
-	                             &request, (enum never_learned)compare->never_learned, &report, &failure));
+	                             &request, (enum never_learned)compare->never_learned,
+	                             compare->any ? AGGREGATE_ANY : AGGREGATE_SHARED, &report, &failure));
 	must(run_table_write(&dynamics, common->output, (enum table_format)compare->format, &failure));
 	return aggregate_report_gaps(&report, common->strict);
 }
@@ -318,6 +328,7 @@ static const struct option_spec compare_options[] = {
          .group = OPTION_GROUP_OUTPUT, .often = true},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .needs = "average", .group = OPTION_GROUP_HOW},
+        {"union", NULL, OPTION_FLAG, TO(any), .needs = "average", .group = OPTION_GROUP_HOW},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = table_format_names, .needs = "average",
          .group = OPTION_GROUP_OUTPUT},
         {0},

@@ -38,10 +38,25 @@ static const struct table_column pair_columns[] = {{"run_a", TABLE_TEXT, PAIR(ru
                                                    {"only_b", TABLE_U64, PAIR(only_b)}};
 static const struct table_column epoch_columns[] = {{"epoch", TABLE_U32, EPOCH(epoch)},
                                                     {"examples", TABLE_U64, EPOCH(examples)},
-                                                    {"confidence_pearson", TABLE_F64, EPOCH(confidence_pearson)},
-                                                    {"confidence_spearman", TABLE_F64, EPOCH(confidence_spearman)},
+                                                    {"confidence_pearson", TABLE_F64, EPOCH(mean_pearson)},
+                                                    {"confidence_spearman", TABLE_F64, EPOCH(mean_spearman)},
                                                     {"variability_pearson", TABLE_F64, EPOCH(variability_pearson)},
                                                     {"variability_spearman", TABLE_F64, EPOCH(variability_spearman)}};
+
+static const struct table_column loss_epoch_columns[] = {
+        {"epoch", TABLE_U32, EPOCH(epoch)},
+        {"examples", TABLE_U64, EPOCH(examples)},
+        {"task_loss_pearson", TABLE_F64, EPOCH(mean_pearson)},
+        {"task_loss_spearman", TABLE_F64, EPOCH(mean_spearman)},
+        {"variability_pearson", TABLE_F64, EPOCH(variability_pearson)},
+        {"variability_spearman", TABLE_F64, EPOCH(variability_spearman)}};
+
+static struct table
+compare_epochs(const struct compare_result *result)
+{
+	return result->of_losses ? TABLE_OF(loss_epoch_columns, result->epochs, result->epoch_count)
+	                         : TABLE_OF(epoch_columns, result->epochs, result->epoch_count);
+}
 
 /* Computes for one pair how much the selections a and b overlap. There are three such shares: of the examples of a,
  * those that are in b too; of the examples in either, those that are in both; and what the first share would be by
@@ -130,7 +145,7 @@ compare_write_table(const char *path, enum table_format format, enum compare_tab
 		table = compare_selections(result, columns);
 		break;
 	default:
-		table = TABLE_OF(epoch_columns, result->epochs, result->epoch_count);
+		table = compare_epochs(result);
 	}
 	must(table_write(&table, path, format, &failure));
 }
@@ -164,6 +179,7 @@ compare_write_report(const char *path, const struct compare_result *result)
 	struct table selections = compare_selections(result, columns);
 	const struct pair_correlation *list = result->correlations;
 	size_t count = result->correlation_count;
+	struct table epochs = compare_epochs(result);
 	struct report report;
 
 	must(report_open(&report, path, 2, &failure));
@@ -171,12 +187,13 @@ compare_write_report(const char *path, const struct compare_result *result)
 	table_report(&report, "pairs", &TABLE_OF(pair_columns, result->pairs, result->pair_count));
 	table_report(&report, "correlations", &TABLE_OF(correlation_columns, list, count));
 	table_report(&report, "averages", &TABLE_OF(average_columns, list + count, result->mean_count));
-	compare_report_regions(&report, result);
+	if (!result->of_losses)
+		compare_report_regions(&report, result);
 	table_report(&report, "selections", &selections);
 	if (result->epochs) {
 		report_begin(&report, "early_stopping");
 		report_text(&report, "run", result->epochs_of);
-		table_report(&report, "epochs", &TABLE_OF(epoch_columns, result->epochs, result->epoch_count));
+		table_report(&report, "epochs", &epochs);
 		report_end(&report);
 	}
 	report_end(&report);

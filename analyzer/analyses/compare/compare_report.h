@@ -24,6 +24,7 @@ struct compare_result {
 	struct early_epoch *epochs; /* by epoch (--early-stopping); NULL: not asked for */
 	size_t epoch_count;
 	const char *epochs_of;
+	bool of_losses; /* the runs record losses: there are no regions */
 };
 
 enum compare_table {

@@ -25,10 +25,10 @@ struct room {
 };
 
 struct early {
-	struct dynamics dynamics;                     /* the run, with the columns that are needed and no others */
-	const double *confidence, *variability;       /* over all epochs, by dense index */
-	double *confidence_ranks, *variability_ranks; /* the ranks of these values, by place in the order */
-	struct room *rooms;                           /* by thread */
+	struct dynamics dynamics;               /* the run, with the columns that are needed and no others */
+	const double *mean, *variability;       /* over all epochs, by dense index */
+	double *mean_ranks, *variability_ranks; /* the ranks of these values, by place in the order */
+	struct room *rooms;                     /* by thread */
 	unsigned room_count;
 	struct early_epoch *rows;
 };
@@ -45,16 +45,22 @@ early_free(struct early *early)
 		array_free(room->items);
 	}
 	free(early->rooms);
-	array_free(early->confidence_ranks);
+	array_free(early->mean_ranks);
 	array_free(early->variability_ranks);
 }
 
-/* Drops all columns but confidence and variability. A run that was loaded for early stopping has both. */
+static enum measure
+early_mean(const struct dynamics *dynamics)
+{
+	return dynamics->info->of_losses ? MEASURE_TASK_LOSS : MEASURE_CONFIDENCE;
+}
+
+/* Drops all columns but the mean and variability. A run that was loaded for early stopping has both. */
 static void
 early_choose_columns(struct dynamics *dynamics)
 {
 	const uint32_t needed =
-	        MEASURE_BIT(MEASURE_EPOCHS) | MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY);
+	        MEASURE_BIT(MEASURE_EPOCHS) | MEASURE_BIT(early_mean(dynamics)) | MEASURE_BIT(MEASURE_VARIABILITY);
 	size_t kept = 0;
 
 	for (size_t c = 0; c < dynamics->column_count; c++)
@@ -112,8 +118,8 @@ early_fill_row(void *context, unsigned thread, unsigned slot, size_t e, struct p
 	if (code < 0)
 		return code;
 	row->epoch = early->dynamics.epochs[e];
-	early_correlate(&early->dynamics, "confidence", early->confidence, early->confidence_ranks, room,
-	                &row->examples, &row->confidence_pearson, &row->confidence_spearman);
+	early_correlate(&early->dynamics, measure_infos[early_mean(&early->dynamics)].name, early->mean,
+	                early->mean_ranks, room, &row->examples, &row->mean_pearson, &row->mean_spearman);
 	early_correlate(&early->dynamics, "variability", early->variability, early->variability_ranks, room,
 	                &row->examples, &row->variability_pearson, &row->variability_spearman);
 	return 0;
@@ -136,7 +142,7 @@ early_stopping(const struct dynamics *dynamics)
 {
 	CLEANUP(early_free)
 	struct early early = {.dynamics = *dynamics,
-	                      .confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE),
+	                      .mean = dynamics_mean(dynamics),
 	                      .variability = dynamics_measure(dynamics, MEASURE_VARIABILITY),
 	                      .rows = memory_new(dynamics->epoch_count, sizeof(*early.rows))};
 	struct parallel parallel = {.threads = dynamics->threads,
@@ -151,40 +157,41 @@ early_stopping(const struct dynamics *dynamics)
 	early.rooms = memory_new(parallel.threads, sizeof(*early.rooms));
 	while (early.room_count < parallel.threads)
 		early_init_room(&early.rooms[early.room_count++], &early.dynamics);
-	early.confidence_ranks = early_rank(dynamics, early.confidence, early.rooms[0].items);
+	early.mean_ranks = early_rank(dynamics, early.mean, early.rooms[0].items);
 	early.variability_ranks = early_rank(dynamics, early.variability, early.rooms[0].items);
 	must(parallel_run(&parallel, &failure));
 	return early.rows;
 }
 
 void
-early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture)
+early_chart(const struct dynamics *run, const struct early_epoch *rows, size_t n, const struct picture *picture)
 {
 	CLEANUP_FREE double *x = memory_new(3 * n, sizeof(*x));
-	double *confidence = x + n, *variability = x + 2 * n;
+	double *mean = x + n, *variability = x + 2 * n;
 	size_t settled = n; /* the first row from which on both measures correlate with the end by EARLY_LIKE or more */
 	char caption[160];
 	struct chart chart = {
-	        .title = run,
+	        .title = run->info->name,
 	        .caption = caption,
 	        .panel_count = 1,
 	        .panels[0] = {.x_label = "after epoch",
 	                      .x_whole = true,
 	                      .y_label = "correlation (Pearson)",
 	                      .y_max = 1.02,
-	                      .series = {{"confidence", x, confidence, n, CHART_POINTS, 0},
+	                      .series = {{run->info->of_losses ? "task loss" : "confidence", x, mean, n, CHART_POINTS,
+	                                  0},
 	                                 {"variability", x, variability, n, CHART_POINTS, 1}},
 	                      .series_count = 2},
 	};
 
 	for (size_t e = 0; e < n; e++) {
 		x[e] = rows[e].epoch;
-		confidence[e] = rows[e].confidence_pearson;
+		mean[e] = rows[e].mean_pearson;
 		variability[e] = rows[e].variability_pearson;
-		if (fmin(confidence[e], variability[e]) < chart.panels[0].y_min)
+		if (fmin(mean[e], variability[e]) < chart.panels[0].y_min)
 			chart.panels[0].y_min = -1;
 	}
-	while (settled > 0 && confidence[settled - 1] >= EARLY_LIKE && variability[settled - 1] >= EARLY_LIKE)
+	while (settled > 0 && mean[settled - 1] >= EARLY_LIKE && variability[settled - 1] >= EARLY_LIKE)
 		settled--;
 	if (n == 1)
 		snprintf(caption, sizeof(caption), "one epoch: there is nothing to compare it with");

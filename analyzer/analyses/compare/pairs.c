@@ -20,7 +20,7 @@ pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b)
 	size_t room = (a->count < b->count ? a->count : b->count);
 
 	*pair = (struct pair){.a = a, .b = b};
-	must(dynamics_check_ids(a, b, &failure));
+	must(dynamics_check_alike(a, b, &failure));
 	pair->rows_a = memory_array(room, sizeof(*pair->rows_a), "examples to match");
 	pair->rows_b = memory_array(room, sizeof(*pair->rows_b), "examples to match");
 	pair->shared = dynamics_match(a, b, pair->rows_a, pair->rows_b);

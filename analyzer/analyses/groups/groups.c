@@ -1,16 +1,18 @@
 /*
- * groups.c: the command `portolan groups`: checks the options, loads the run, and gives one of three answers: how
+ * groups.c: the command `portolan groups`: checks the options, loads the run, and gives one of four answers: how
  * a selection of examples differs from the whole (groups_summary.c), how often examples were forgotten (forgetting.c),
- * or how each class was learned (by_class.c).
+ * how each class was learned (by_class.c), or how accurate the model is by class and attribute (accuracy.c).
  */
 #include "groups.h"
 
+#include "base/number.h"
 #include "die/die.h"
 #include "options/format.h"
 #include "plot/chart.h"
 #include "selection/rule_options.h"
 
 #include <math.h>
+#include <string.h>
 
 #define REPLICATES 1000
 #define REPLICATES_MAX 1000000
@@ -46,14 +48,48 @@ groups_take_rule(void *context, char *text)
 }
 
 static int
+groups_take_cut(void *context, char *text)
+{
+	struct groups *groups = context;
+	const char *parts[COLUMNS_MAX];
+	size_t count = options_split(text, COLUMNS_MAX - groups->cut_count, parts);
+
+	for (size_t i = 0; i < count; i++) {
+		char *equals = strrchr(parts[i], '=');
+		struct accuracy_cut *cut = &groups->cuts[groups->cut_count++];
+
+		if (!equals || !number_parse(equals + 1, &cut->at))
+			return options_wrong(&groups->common, "--cut %s: say NAME=VALUE, as word_overlap=0.5",
+			                     parts[i]);
+		*equals = '\0';
+		cut->attribute = parts[i];
+	}
+	return count ? 0 : options_wrong(&groups->common, "--cut %s: say NAME=VALUE[,NAME=VALUE]", text);
+}
+
+static int
+groups_check_accuracy(const struct groups *groups)
+{
+	const struct common_options *common = &groups->common;
+
+	if (!groups->accuracy && common->operand_count > 1)
+		return options_wrong(common, "a second run, '%s', goes with --accuracy", common->operands[1]);
+	if (common->operand_count > 1 && strcmp(common->operands[0], common->operands[1]) == 0)
+		return options_wrong(common, "run '%s' is named twice", common->operands[0]);
+	return 0;
+}
+
+static int
 groups_check(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
 	struct common_options *common = &groups->common;
 
-	if (!groups->forgetting && !groups->classes && !groups->columns.path)
+	if (!groups->forgetting && !groups->classes && !groups->accuracy && !groups->columns.path)
 		return options_wrong(common, "which file has the attributes? --data FILE --id-field FIELD; or "
-		                             "--classes, or --forgetting");
+		                             "--accuracy, --classes, or --forgetting");
+	if (groups_check_accuracy(groups) != 0)
+		return STATUS_USAGE;
 	if (groups->plot &&
 	    picture_init(&groups->picture, PICTURE_CHART, "--plot", groups->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
@@ -72,12 +108,17 @@ static int
 groups_run(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
-	struct dynamics_request request = {.gold = true, .trend = true};
+	struct dynamics_request request = {.gold = true, .trend = true, .losses = !groups->classes};
 	int status = STATUS_DONE, gaps;
 
 	(void)error;
 	if (groups->plot)
 		must(picture_check(&groups->picture, &failure));
+	if (groups->accuracy) {
+		status = groups_measure_accuracy(groups);
+		dynamics_free(&groups->dynamics);
+		return status;
+	}
 	if (groups->forgetting)
 		request.measures = MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	else if (groups->classes)
@@ -85,6 +126,10 @@ groups_run(void *context, struct portolan_error *error)
 	else
 		selection_rule_request(&groups->rule, &request);
 	must(dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request, &failure));
+	if (groups->forgetting && !dynamics_measure(&groups->dynamics, MEASURE_FORGETTING_EVENTS))
+		must(dynamics_no_measure(&groups->dynamics, "--forgetting",
+		                         measure_infos[MEASURE_FORGETTING_EVENTS].name, &failure));
+	selection_rule_settle(&groups->rule, &groups->dynamics);
 	if (groups->forgetting) {
 		groups_count_forgetting(groups);
 	} else if (groups->classes) {
@@ -100,28 +145,32 @@ groups_run(void *context, struct portolan_error *error)
 }
 
 #define TO(member) .offset = offsetof(struct groups, member)
-#define OF_SELECTION .excludes = "forgetting classes"
+#define OF_ATTRIBUTES .excludes = "forgetting classes"
+#define OF_SELECTION .excludes = "forgetting classes accuracy"
 static const struct option_spec options[] = {
-        {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION, .old_names = "attributes",
+        {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_ATTRIBUTES, .old_names = "attributes",
          .often = true},
-        {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION, .often = true},
-        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = groups_take_columns, OF_SELECTION, .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_ATTRIBUTES, .often = true},
+        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = groups_take_columns, .needs = "data", OF_ATTRIBUTES,
+         .often = true},
         {"by", "RULE", OPTION_RULE, .take = groups_take_rule, OF_SELECTION, .often = true},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
-         .excludes = "count forgetting classes", .often = true},
+         .excludes = "count forgetting classes accuracy"},
         {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION},
-        {"text-pair", "A,B", OPTION_TEXT, .take = groups_take_text_pair, OF_SELECTION},
-        {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_SELECTION},
+        {"text-pair", "A,B", OPTION_TEXT, .take = groups_take_text_pair, .needs = "data", OF_ATTRIBUTES},
+        {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_ATTRIBUTES},
         {"replicates", "N", OPTION_WHOLE, TO(replicates), .most = REPLICATES_MAX, OF_SELECTION,
          .group = OPTION_GROUP_HOW},
-        {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_SELECTION,
+        {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_ATTRIBUTES,
          .group = OPTION_GROUP_HOW},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION, .group = OPTION_GROUP_HOW},
         {"forgetting", NULL, OPTION_FLAG, TO(forgetting), .often = true},
         {"classes", NULL, OPTION_FLAG, TO(classes), .excludes = "forgetting", .often = true},
+        {"accuracy", NULL, OPTION_FLAG, TO(accuracy), .excludes = "forgetting classes", .often = true},
+        {"cut", "NAME=VALUE", OPTION_TEXT, .take = groups_take_cut, .needs = "accuracy", .group = OPTION_GROUP_HOW},
         {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
-         .group = OPTION_GROUP_HOW},
+         .excludes = "accuracy", .group = OPTION_GROUP_HOW},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting"},
         {0},
 };
@@ -133,14 +182,14 @@ extern const struct help help_groups;
 
 const struct command groups_command = {
         .name = "groups",
-        .operands = "RUN",
+        .operands = "RUN [RUN]",
         .help = &help_groups,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
                   COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .operand = "run",
         .least = 1,
-        .most = 1,
+        .most = 2,
         .request_size = sizeof(struct groups),
         .defaults = &defaults,
         .check = groups_check,

@@ -7,11 +7,25 @@
 #include "die/die.h"
 #include "die/memory.h"
 #include "output/table.h"
+#include "selection/rule_options.h"
 
 #include <math.h>
 #include <string.h>
 
 #define SUMMARY_COLUMNS 11
+
+struct table_cell
+groups_gold_cell(const struct groups *groups, int32_t gold)
+{
+	const char *text = gold == SUMMARY_ALL ? "all" : NULL;
+
+	if (gold >= 0 && groups_is_for_people(groups))
+		text = store_snapshot_label(groups->dynamics.snapshot, (uint64_t)gold);
+	if (text)
+		return (struct table_cell){.kind = TABLE_STRING, .text = text, .length = strlen(text)};
+	return gold >= 0 ? (struct table_cell){.kind = TABLE_WHOLE, .whole = (uint64_t)gold}
+	                 : (struct table_cell){.kind = TABLE_EMPTY};
+}
 
 /* Fills the columns of the table; returns how many there are. For people, a label's name takes the place of its
  * number. */
@@ -32,29 +46,31 @@ summary_columns(const struct groups *groups, const struct summary_row *rows, siz
 	        {"difference", TABLE_F64, offsetof(struct summary_row, difference)},
 	        {"low", TABLE_F64, offsetof(struct summary_row, low)},
 	        {"high", TABLE_F64, offsetof(struct summary_row, high)}};
-	bool for_people = !groups->common.json && groups->format == TABLE_ALIGNED;
 	size_t column_count = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const char *text = rows[i].gold == SUMMARY_ALL ? "all" : NULL;
-
-		if (for_people && rows[i].gold >= 0)
-			text = store_snapshot_label(snapshot, (uint64_t)rows[i].gold);
-		if (text)
-			gold[i] = (struct table_cell){.kind = TABLE_STRING, .text = text, .length = strlen(text)};
-		else if (rows[i].gold >= 0)
-			gold[i] = (struct table_cell){.kind = TABLE_WHOLE, .whole = (uint64_t)rows[i].gold};
-	}
+	for (size_t i = 0; i < count; i++)
+		gold[i] = groups_gold_cell(groups, rows[i].gold);
 	for (size_t c = 0; c < SUMMARY_COLUMNS; c++)
-		if (!for_people || all[c].type != TABLE_LABEL)
+		if (!groups_is_for_people(groups) || all[c].type != TABLE_LABEL)
 			columns[column_count++] = all[c];
 	return column_count;
+}
+
+void
+groups_report_file(const struct groups *groups, const struct columns *columns, struct report *report)
+{
+	const struct attributes *attributes = &columns->attributes;
+
+	report_begin(report, "attributes");
+	report_text(report, "file", groups->columns.path);
+	REPORT_WHOLES(report, {"records", attributes->records}, {"unknown", attributes->unknown},
+	              {"examples_without", attributes->unmatched});
+	report_end(report);
 }
 
 static void
 summary_write_report(const struct groups *groups, const struct columns *columns, const struct table *table)
 {
-	const struct attributes *attributes = &columns->attributes;
 	struct report report;
 
 	must(report_open(&report, groups->common.output, 2, &failure));
@@ -62,11 +78,7 @@ summary_write_report(const struct groups *groups, const struct columns *columns,
 	report_text(&report, "run", groups->dynamics.info->name);
 	report_text(&report, "by", groups->rule_text);
 	REPORT_WHOLES(&report, {"examples", groups->dynamics.count}, {"selected", groups->selected_count});
-	report_begin(&report, "attributes");
-	report_text(&report, "file", groups->columns.path);
-	REPORT_WHOLES(&report, {"records", attributes->records}, {"unknown", attributes->unknown},
-	              {"examples_without", attributes->unmatched});
-	report_end(&report);
+	groups_report_file(groups, columns, &report);
 	report_whole(&report, "replicates", groups->replicates);
 	report_real(&report, "level", groups->level);
 	report_whole(&report, "seed", groups->seed);
@@ -126,10 +138,8 @@ summary_select(struct groups *groups, bool *selected)
 		selected[i] = chosen[dynamics->order[i]];
 }
 
-/* Warns of examples without a record in the file, and of records that were not used. Returns STATUS_INCOMPLETE under
- * --strict if an example has no record. */
-static int
-summary_warn(const struct groups *groups, const struct columns *columns)
+int
+groups_warn_of_file(const struct groups *groups, const struct columns *columns)
 {
 	const char *path = groups->columns.path;
 
@@ -168,6 +178,8 @@ groups_summarise(struct groups *groups)
 
 	if (!selection_rule_is_known(&groups->rule, dynamics))
 		die("run '%s' has no measure or column '%s'", dynamics->info->name, groups->rule.measure);
+	(void)rule_check(&groups->common, &groups->rule,
+	                 dynamics); /* ends the command where the rule needs what the run lacks */
 	summary_select(groups, selected);
 	columns_read(&columns, &groups->columns, dynamics);
 	for (size_t i = 0; i < dynamics->count; i++)
@@ -175,5 +187,5 @@ groups_summarise(struct groups *groups)
 	request.column_count = columns.count;
 	rows = summary_make(&request, &count);
 	summary_write(groups, &columns, rows, count);
-	return summary_warn(groups, &columns);
+	return groups_warn_of_file(groups, &columns);
 }

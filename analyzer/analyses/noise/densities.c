@@ -1,6 +1,6 @@
 /*
- * densities.c: draws how confidence, or AUM, is distributed among flipped and clean examples, or in the two groups of a
- * mixture, for `noise fit --plot` and `noise mixture --plot`.
+ * densities.c: draws how confidence and variability are distributed among flipped and clean examples, or confidence, or
+ * AUM, in the two groups of a mixture, for `noise fit --plot` and `noise mixture --plot`.
  *
  * Each histogram has the area 1, so that few flipped and many clean examples can be compared by eye. The two groups of
  * a mixture have their shares as areas.
@@ -48,53 +48,81 @@ histogram_end(struct histogram *histogram)
 		        BINS / ((histogram->to - histogram->from) * (double)(histogram->n ? histogram->n : 1));
 }
 
+/* The histograms of one measure in one run. */
+struct flips_histograms {
+	struct histogram clean, flipped;
+};
+
 static void
-histogram_flips(const struct densities_run *run, struct histogram *clean, struct histogram *flipped)
+histogram_flips(const struct densities_run *run, enum measure measure, double to, struct flips_histograms *histograms)
 {
-	const double *confidence = dynamics_measure(run->dynamics, MEASURE_CONFIDENCE);
+	const double *values = dynamics_measure(run->dynamics, measure);
 	CLEANUP_ARRAY uint8_t *is_flipped = flips_mark(run->flips, run->dynamics);
 
-	histogram_begin(clean, 0, 1);
-	histogram_begin(flipped, 0, 1);
+	histogram_begin(&histograms->clean, 0, to);
+	histogram_begin(&histograms->flipped, 0, to);
 	for (size_t i = 0; i < run->dynamics->count; i++) {
 		uint32_t row = run->dynamics->order[i];
 
-		histogram_count(is_flipped[row] ? flipped : clean, confidence[row]);
+		histogram_count(is_flipped[row] ? &histograms->flipped : &histograms->clean, values[row]);
 	}
-	histogram_end(clean);
-	histogram_end(flipped);
+	histogram_end(&histograms->clean);
+	histogram_end(&histograms->flipped);
+}
+
+/* Adds a histogram to a panel: bars, or, if there are several of a kind, a line. What is 0 has no place on a logarithmic
+ * axis: a line goes down to the panel's edge there, which follows from the smallest density. */
+static void
+densities_add(struct chart_panel *panel, const char *name, struct histogram *histogram, bool as_line, unsigned colour)
+{
+	panel->series[panel->series_count++] = (struct chart_series){
+	        name, histogram->x, histogram->y, BINS, as_line ? CHART_POINTS : CHART_BARS, colour};
+	for (int b = 0; b < BINS; b++) {
+		panel->y_max = fmax(panel->y_max, 1.5 * histogram->y[b]);
+		if (histogram->y[b] > 0)
+			panel->y_min = fmin(panel->y_min, 0.7 * histogram->y[b]);
+	}
+}
+
+/* Lifts densities of 0 to the panel's lower edge. */
+static void
+densities_end(const struct chart_panel *panel, struct flips_histograms *histograms, size_t count)
+{
+	for (size_t h = 0; h < count; h++)
+		for (int b = 0; b < BINS; b++) {
+			histograms[h].clean.y[b] = fmax(histograms[h].clean.y[b], panel->y_min);
+			histograms[h].flipped.y[b] = fmax(histograms[h].flipped.y[b], panel->y_min);
+		}
 }
 
 void
 densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
                      const struct picture *picture)
 {
-	const struct densities_run *runs[CHART_PANELS_MAX] = {before ? before : after, after};
-	const char *names[CHART_PANELS_MAX] = {before ? "before flipping" : "after flipping", "after flipping"};
-	struct histogram histograms[CHART_PANELS_MAX][2];
-	double most = 0;
-	char caption[128];
-	struct chart chart = {.title = after->dynamics->info->name, .caption = caption, .panel_count = before ? 2 : 1};
+	static const enum measure measures[] = {MEASURE_CONFIDENCE, MEASURE_VARIABILITY};
+	static const double ends[] = {1, 0.5}; /* a standard deviation of numbers from 0 to 1 is 0.5 at most */
+	struct flips_histograms histograms[2][2];
+	char caption[160];
+	struct chart chart = {.title = after->dynamics->info->name, .caption = caption, .panel_count = 2};
 
 	for (size_t p = 0; p < chart.panel_count; p++) {
-		struct histogram *clean = &histograms[p][0], *flipped = &histograms[p][1];
+		struct chart_panel *panel = &chart.panels[p];
 
-		histogram_flips(runs[p], clean, flipped);
-		chart.panels[p] = (struct chart_panel){
-		        .title = names[p],
-		        .x_label = "confidence",
-		        .y_label = "density",
-		        .x_max = 1,
-		        .series = {{"clean", clean->x, clean->y, BINS, CHART_BARS, 0},
-		                   {p == 0 && before ? "to be flipped" : "flipped", flipped->x, flipped->y, BINS,
-		                    CHART_BARS, 1}},
-		        .series_count = 2,
-		};
-		for (size_t b = 0; b < BINS; b++)
-			most = fmax(most, 1.05 * fmax(clean->y[b], flipped->y[b]));
+		*panel = (struct chart_panel){.x_label = measure_infos[measures[p]].name,
+		                              .x_max = ends[p],
+		                              .y_label = "density",
+		                              .y_log = true,
+		                              .y_min = INFINITY};
+		histogram_flips(after, measures[p], ends[p], &histograms[p][0]);
+		if (before) {
+			histogram_flips(before, measures[p], ends[p], &histograms[p][1]);
+			densities_add(panel, "clean, before", &histograms[p][1].clean, true, 4);
+			densities_add(panel, "to be flipped", &histograms[p][1].flipped, true, 2);
+		}
+		densities_add(panel, before ? "clean, after" : "clean", &histograms[p][0].clean, before, 0);
+		densities_add(panel, "flipped", &histograms[p][0].flipped, before, 1);
+		densities_end(panel, histograms[p], before ? 2 : 1);
 	}
-	for (size_t p = 0; p < chart.panel_count; p++)
-		chart.panels[p].y_max = most; /* both panels have the same scale */
 	snprintf(caption, sizeof(caption), "%s of %s labels flipped; each histogram has the area 1",
 	         NUMBER_GROUPED(after->flips->count), NUMBER_GROUPED(after->dynamics->count));
 	chart_draw(&chart, picture);

@@ -2,8 +2,8 @@
  * model.c: fits the classifier of mislabelled examples for `noise fit`, tests it, and writes it as JSON, which `noise
  * apply` reads. The file also says where the classifier comes from and how good it was.
  *
- * With one feature, the score ranks the examples as confidence itself does (as long as flipped examples are less
- * confident). Fitting only adds the place of the cut. Both rankings are reported, so that users can check this.
+ * With one feature, the score ranks the examples as confidence, or variability, itself does (as long as flipped examples
+ * are less confident, or vary more). Fitting only adds the place of the cut. Both rankings are reported, so that users can check this.
  */
 #include "model.h"
 
@@ -26,13 +26,13 @@ static const double top_fractions[NOISE_TOPS] = {0.01, 0.02};
 void
 noise_scores(const struct noise_model *model, const struct dynamics *dynamics, double *scores)
 {
-	const double *confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
+	const double *values = dynamics_measure(dynamics, model->measure);
 
 	for (size_t i = 0; i < dynamics->count; i++)
-		scores[dynamics->order[i]] = logistic_probability(&model->logistic, confidence[dynamics->order[i]]);
+		scores[dynamics->order[i]] = logistic_probability(&model->logistic, values[dynamics->order[i]]);
 }
 
-/* Tests the classifier on n examples, whose confidence is x[]. */
+/* Tests the classifier on n examples, whose measure is x[]. */
 static struct noise_score
 model_evaluate(const struct logistic *logistic, const double *x, const bool *is_flipped, size_t n)
 {
@@ -69,7 +69,7 @@ model_count_tops(const uint8_t *is_flipped, const uint32_t *ranked, size_t n, st
 static void
 model_fit_halves(const struct dynamics *run, const uint8_t *is_flipped, uint64_t seed, struct noise_fit *fit)
 {
-	const double *confidence = dynamics_measure(run, MEASURE_CONFIDENCE);
+	const double *values = dynamics_measure(run, fit->model.measure);
 	size_t flips = fit->flips, flipped_count = 0, clean_count = 0, half = (flips + 1) / 2;
 	CLEANUP_ARRAY uint32_t *flipped = memory_array(flips, sizeof(*flipped), "flipped examples");
 	CLEANUP_ARRAY uint32_t *clean = memory_array(run->count, sizeof(*clean), "clean examples");
@@ -86,8 +86,8 @@ model_fit_halves(const struct dynamics *run, const uint8_t *is_flipped, uint64_t
 	random_sample(&random, flipped, flips, flips);
 	random_sample(&random, clean, clean_count, flips);
 	for (size_t i = 0; i < flips; i++) {
-		x[2 * i] = confidence[flipped[i]];
-		x[2 * i + 1] = confidence[clean[i]];
+		x[2 * i] = values[flipped[i]];
+		x[2 * i + 1] = values[clean[i]];
 		positive[2 * i] = true;
 	}
 	fit->trained_on = 2 * half;
@@ -96,11 +96,11 @@ model_fit_halves(const struct dynamics *run, const uint8_t *is_flipped, uint64_t
 }
 
 struct noise_fit
-noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed)
+noise_fit(const struct dynamics *retrained, enum measure measure, const struct flips *flips, uint64_t seed)
 {
-	struct noise_fit fit = {
-	        .model.epochs = retrained->epoch_count, .flips = flips->count, .examples = retrained->count};
-	const double *confidence = dynamics_measure(retrained, MEASURE_CONFIDENCE);
+	struct noise_fit fit = {.model = {.measure = measure, .epochs = retrained->epoch_count},
+	                        .flips = flips->count,
+	                        .examples = retrained->count};
 	size_t n = retrained->count;
 	CLEANUP_ARRAY uint8_t *is_flipped = flips_mark(flips, retrained);
 	CLEANUP_ARRAY double *scores = memory_array(retrained->ids.rows, sizeof(*scores), "scores");
@@ -115,9 +115,10 @@ noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t 
 		    retrained->info->name, flips->count, n - flips->count);
 	model_fit_halves(retrained, is_flipped, seed, &fit);
 	noise_scores(&fit.model, retrained, scores);
-	selection_by_values(confidence, false, retrained->order, n, items, ranked);
-	model_count_tops(is_flipped, ranked, n, fit.by_confidence);
-	selection_by_values(scores, true, ranked, n, items, ranked); /* equal scores stay ordered by confidence */
+	selection_by_values(dynamics_measure(retrained, measure), measure == MEASURE_VARIABILITY, retrained->order, n,
+	                    items, ranked);
+	model_count_tops(is_flipped, ranked, n, fit.by_measure);
+	selection_by_values(scores, true, ranked, n, items, ranked); /* equal scores stay ordered by the measure */
 	model_count_tops(is_flipped, ranked, n, fit.by_score);
 	return fit;
 }
@@ -132,7 +133,7 @@ noise_model_write(const struct noise_fit *fit, const char *path, const char *run
 	report_begin(&report, NULL);
 	report_text(&report, "kind", KIND);
 	report_whole(&report, "version", VERSION);
-	report_text(&report, "feature", "confidence");
+	report_text(&report, "feature", measure_infos[fit->model.measure].name);
 	report_real(&report, "weight", fit->model.logistic.weight);
 	report_real(&report, "intercept", fit->model.logistic.intercept);
 	report_whole(&report, "epochs", fit->model.epochs);
@@ -163,18 +164,20 @@ model_read_fields(const json_t *json, const char *path)
 	const char *feature = json_string_value(json_object_get(json, "feature"));
 	const json_t *weight = json_object_get(json, "weight"), *intercept = json_object_get(json, "intercept");
 	const json_t *version = json_object_get(json, "version");
+	int measure = feature ? measure_find(feature) : -1;
 
 	if (!kind || strcmp(kind, KIND) != 0)
 		model_wrong_field(path, "kind", "is not '" KIND "'");
 	if (!json_is_integer(version) || json_integer_value(version) > VERSION)
 		die("%s: field version: written by a newer portolan", path);
-	if (!feature || strcmp(feature, "confidence") != 0)
-		model_wrong_field(path, "feature", "is not confidence");
+	if (measure != MEASURE_CONFIDENCE && measure != MEASURE_VARIABILITY)
+		model_wrong_field(path, "feature", "is neither confidence nor variability");
 	if (!json_is_number(weight))
 		model_wrong_field(path, "weight", "is not a number");
 	if (!json_is_number(intercept))
 		model_wrong_field(path, "intercept", "is not a number");
 	return (struct noise_model){
+	        .measure = (enum measure)measure,
 	        .logistic = {json_number_value(weight), json_number_value(intercept)},
 	        .epochs = (size_t)json_integer_value(json_object_get(json, "epochs")),
 	};

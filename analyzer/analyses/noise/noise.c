@@ -19,8 +19,15 @@ static const char *const action_names[] = {"plan", "fit", "apply", "mixture", "a
 static int (*const actions[])(const struct noise_request *) = {noise_action_plan,  noise_action_fit,
                                                                noise_action_apply, noise_action_mixture,
                                                                noise_action_aum,   noise_action_confident};
-static const char *const measure_names[] = {"confidence", "aum", NULL};
+static const char *const measure_names[] = {"confidence", "aum", "loss", "variability", NULL}; /* by enum noise_by */
+static const enum measure measures[] = {MEASURE_CONFIDENCE, MEASURE_AUM, MEASURE_LOSS, MEASURE_VARIABILITY};
 static const char *const method_names[] = {"flips", "aum", NULL}; /* by enum noise_method */
+
+enum measure
+noise_measure(const struct noise_request *request)
+{
+	return measures[request->by];
+}
 
 static int
 noise_take_cuts(void *context, char *text)
@@ -66,6 +73,10 @@ noise_check(void *context, struct portolan_error *error)
 		return STATUS_USAGE;
 	if (common->action == FIT && (!common->output || strcmp(common->output, "-") == 0))
 		return options_wrong(common, "fit: where to write the model? -o MODEL");
+	if (request->by != NOISE_BY_CONFIDENCE && (common->action == FIT) != (request->by == NOISE_BY_VARIABILITY))
+		return options_wrong(common, "%s: --by %s: say confidence%s", action_names[common->action],
+		                     measure_names[request->by],
+		                     common->action == FIT ? " or variability" : ", aum or loss");
 	if (common->action != FIT && common->json)
 		return options_wrong(common,
 		                     "%s prints a table, not a report; for JSON, a line for each row: --format jsonl",
@@ -107,7 +118,7 @@ static const struct option_spec noise_options[] = {
         {"before", "RUN", OPTION_RUN, TO(before), .needs = "plot", .actions = "fit"},
         {"model", "FILE", OPTION_INPUT, TO(model), .actions = "apply",
          .missing = "apply: which model? --model MODEL, as noise fit wrote it", .often = true},
-        {"by", "MEASURE", OPTION_CHOICE, TO(by_aum), .choices = measure_names, .actions = "mixture"},
+        {"by", "MEASURE", OPTION_CHOICE, TO(by), .choices = measure_names, .actions = "fit mixture"},
         {"threshold-samples", "FILE", OPTION_INPUT, TO(threshold_samples), .actions = "aum",
          .missing =
                  "aum: which are the threshold samples? --threshold-samples FILE, as noise plan --method aum wrote it",

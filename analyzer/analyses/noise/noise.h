@@ -3,11 +3,13 @@
 #ifndef NOISE_H
 #define NOISE_H
 
+#include "measures/measure.h"
 #include "options/options.h"
 #include "plot/picture.h"
 #include "regions/regions.h"
 
 enum noise_method { NOISE_METHOD_FLIPS, NOISE_METHOD_AUM };
+enum noise_by { NOISE_BY_CONFIDENCE, NOISE_BY_AUM, NOISE_BY_LOSS, NOISE_BY_VARIABILITY };
 
 /* How many of the ranked examples are printed: all, unless a fraction, a count or a threshold was given. only_called:
  * only those are printed that the method calls mislabelled, at most `count` of them. */
@@ -26,12 +28,15 @@ struct noise_request {
 	uint64_t seed;
 	struct suspects_size size;
 	int format; /* enum table_format */
-	int by_aum; /* of the action mixture: 0, or 1 */
+	int by;     /* of the actions fit and mixture: enum noise_by; see noise_measure() */
 	bool has_cuts;
 	struct region_cuts cuts;
 	const char *flips, *before, *model, *threshold_samples, *plot;
 	struct picture picture; /* that of `plot` */
 };
+
+/* The measure of --by. */
+enum measure noise_measure(const struct noise_request *request);
 
 int noise_action_plan(const struct noise_request *request);
 int noise_action_fit(const struct noise_request *request);

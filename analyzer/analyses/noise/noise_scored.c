@@ -39,7 +39,8 @@ scored_rank(const struct noise_scored *scored, enum measure measure, struct nois
 	CLEANUP_ARRAY struct sort_item *items = memory_array(2 * n, sizeof(*items), "examples to rank");
 	uint32_t *ranked = memory_array(2 * n, sizeof(*ranked), "ranked examples"), *others = ranked + n;
 
-	selection_by_values(dynamics_measure(dynamics, measure), false, dynamics->order, n, items, ranked);
+	selection_by_values(dynamics_measure(dynamics, measure),
+	                    measure == MEASURE_LOSS || measure == MEASURE_TASK_LOSS, dynamics->order, n, items, ranked);
 	selection_by_values(scored->scores, true, ranked, n, items, ranked); /* of equal scores, the measure decides */
 	*counts = (struct noise_scored_counts){.called = 0};
 	for (size_t i = 0; i < n; i++) {

@@ -24,7 +24,7 @@ struct noise_scored_counts {
 };
 
 /* Prints id and score of the examples that were asked for. Those that are called mislabelled come first. Within either
- * part the order is by descending score; then ascending `measure`, from which the scores were computed (many scores are
+ * part the order is by descending score; then ascending `measure` (descending where it is a loss), from which the scores were computed (many scores are
  * 1 to the last digit); then ascending id. Aligned columns have only the first and the last examples, unless a number
  * was asked for. */
 struct noise_scored_counts noise_scored_print(const struct noise_request *request, const struct noise_scored *scored,

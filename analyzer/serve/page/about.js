@@ -4,6 +4,7 @@
  * people who use a keyboard or a finger.
  */
 import { columnOf } from "./axis_columns.js";
+import { isOfLosses } from "./columns.js";
 import { button, element, refill, words } from "./dom.js";
 import { axesOf } from "./loader.js";
 
@@ -33,10 +34,12 @@ function namesFor(state) {
 /* A button that opens a list of the names and what they mean. Returns it, with the list. */
 export function wordsButton(state) {
   const list = element("dl", { class: "meanings" });
-  const box = element("div", { id: "words", class: "words", role: "group", "aria-label": "What the words mean", tabindex: 0, hidden: true }, element("p", {}, PROBABILITY), list);
+  const probability = element("p", {}, PROBABILITY);
+  const box = element("div", { id: "words", class: "words", role: "group", "aria-label": "What the words mean", tabindex: 0, hidden: true }, probability, list);
   const open = button("i", () => show(box.hidden), { class: "about", "aria-label": "What the words mean", title: "What the words mean", "aria-expanded": "false", "aria-controls": box.id });
   const fill = () => {
     if (!state.view || box.hidden) return;
+    probability.hidden = isOfLosses(state.view);
     refill(list, ...namesFor(state).flatMap((name) => [element("dt", {}, nameOf(name)), element("dd", {}, aboutOf(state.view, name))]));
   };
   function show(isOpen) {

@@ -1,22 +1,27 @@
-/* card.js: one example: its texts, label, measures, and a line of p(gold) by epoch. */
+/* card.js: one example: its texts, label, measures, and a line of p(gold), or the loss, by epoch. */
 import { aboutOf, nameOf } from "./about.js";
 import { element, number, svgElement as svg, words } from "./dom.js";
 
 const TEXT_MOST = 600; /* characters shown */
-const MEASURES = ["confidence", "variability", "correctness", "forgetting_events", "aum", "el2n"];
+const MEASURES = ["confidence", "variability", "correctness", "forgetting_events", "aum", "el2n", "task_loss", "learning_speed", "detrended_variability"];
 
-/* p(gold) by epoch; a filled dot: correct, a hollow one: not. */
-export function sparkline({ gold_prob: probabilities, correct }, width = 150, height = 34) {
+/* p(gold) by epoch; a filled dot: correct, a hollow one: not. Of losses, from the lowest, or 0, to the highest of the example. */
+export function sparkline({ task_loss: losses, gold_prob: probabilities = losses, correct }, width = 150, height = 34) {
   const picture = svg("svg", { class: "sparkline", viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
   const known = probabilities.filter((value) => value !== null);
-  picture.setAttribute("aria-label", known.length > 0 ? `p(gold) by epoch: ${known.map((value) => value.toFixed(2)).join(", ")}` : "no p(gold)");
+  const name = losses ? "loss" : "p(gold)";
+  const text = known.length > 0 ? `${name} by epoch: ${known.map((value) => (losses ? number(value) : value.toFixed(2))).join(", ")}` : `no ${name}`;
+  picture.setAttribute("aria-label", text);
+  if (losses) picture.append(svg("title", {}, text));
+  const [low, high] = losses ? [Math.min(0, ...known), Math.max(...known)] : [0, 1];
   const x = (i) => (probabilities.length > 1 ? 4 + (i * (width - 8)) / (probabilities.length - 1) : width / 2);
-  const y = (value) => height - 4 - value * (height - 8);
-  picture.append(svg("line", { class: "half", x1: 0, x2: width, y1: y(0.5), y2: y(0.5) }));
+  const y = (value) => height - 4 - ((value - low) / (high > low ? high - low : 1)) * (height - 8);
+  const middle = losses ? 0 : 0.5;
+  picture.append(svg("line", { class: "half", x1: 0, x2: width, y1: y(middle), y2: y(middle) }));
   const seen = probabilities.map((value, i) => [i, value]).filter(([, value]) => value !== null);
   picture.append(svg("polyline", { points: seen.map(([i, value]) => `${x(i)},${y(value)}`).join(" ") }));
   if (seen.length <= 40)
-    for (const [i, value] of seen) picture.append(svg("circle", { cx: x(i), cy: y(value), r: 2.4, class: correct[i] ? "right" : "wrong" }));
+    for (const [i, value] of seen) picture.append(svg("circle", { cx: x(i), cy: y(value), r: 2.4, class: losses || correct[i] ? "right" : "wrong" }));
   return picture;
 }
 

@@ -28,6 +28,12 @@ export function labelOf(column, value) {
   return known.get(column).get(Math.round(value));
 }
 
+/* Does the run record losses? It has no gold labels, no regions, and nothing is right or wrong. */
+export const isOfLosses = (view) => view?.kind === "loss";
+
+/* The measure that is the mean over the epochs. */
+export const meanOf = (view) => (isOfLosses(view) ? "task_loss" : "confidence");
+
 /* The bounds of measures, over any epochs. el2n is the distance of two distributions over classes. */
 const BOUNDS = {
   confidence: [0, 1],
@@ -42,7 +48,9 @@ const BOUNDS = {
 const IN_EPOCHS = ["first_learned", "always_right_after", "always_wrong_after"];
 
 /* [low, high] of a measure; undefined: it has no bounds. */
-export function boundsOf(name, { all_epochs: all }) {
+export function boundsOf(name, view) {
+  const { all_epochs: all } = view;
   if (IN_EPOCHS.includes(name) && all.length > 0) return [all[0], all[all.length - 1]];
-  return name === "epochs" ? [1, Math.max(1, all.length)] : BOUNDS[name];
+  if (name === "epochs") return [1, Math.max(1, all.length)];
+  return name === "variability" && isOfLosses(view) ? undefined : BOUNDS[name];
 }

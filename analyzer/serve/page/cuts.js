@@ -3,6 +3,7 @@
  * axis, by which it is dragged: a drag that begins on the line itself draws, as anywhere on the map. Arrow keys move a line
  * too. The counts stand in the panel beside the map (regions.js) and, where both are axes, on the map.
  */
+import { isOfLosses } from "./columns.js";
 import { count, number } from "./dom.js";
 import { cutsOf, REGIONS } from "./selection.js";
 
@@ -19,6 +20,7 @@ export class Cuts {
   /* Which lines there are: {measure, axis, at}, `at` in pixels. */
   #lines() {
     const { frame, state } = this.map;
+    if (isOfLosses(state.view)) return [];
     const cuts = cutsOf(state);
     const names = { x: frame.columns.x.name, y: frame.columns.y.name };
     const lines = [];

@@ -5,13 +5,13 @@ const SIZE = { width: 260, height: 96, left: 34, right: 8, top: 8, bottom: 20 };
 const DOTS_MOST = 40;
 
 /*
- * A panel of a title, the newest value and a line. most: the upper end of the scale, null: the largest value.
+ * A panel of a title, the newest value and a line. most: the upper end of the scale, null: the largest value, or `least`.
  * format: a value for people. draw(values, shown, growing): values are [[epoch, number or null], …]; shown are the
  * epochs that the map shows; growing: the last epoch is still being recorded, and its dot is hollow.
  */
 export class EpochChart {
-  constructor(title, { most = null, format = count }) {
-    Object.assign(this, { title, most, format });
+  constructor(title, { most = null, least = 1, format = count }) {
+    Object.assign(this, { title, most, least, format });
     this.value = element("strong");
     this.figure = element("figure", { class: "epoch-chart" }, element("figcaption", {}, `${title} `, this.value));
     this.svg = d3.select(this.figure).append("svg").attr("viewBox", `0 0 ${SIZE.width} ${SIZE.height}`).attr("role", "img");
@@ -25,7 +25,7 @@ export class EpochChart {
     this.svg.attr("aria-label", last ? `${this.title} by epoch: ${known.slice(-20).map(([epoch, value]) => `${epoch}: ${this.format(value)}`).join(", ")}` : `${this.title}: nothing yet`);
     const epochs = values.map(([epoch]) => epoch);
     const x = d3.scaleLinear().domain([d3.min(epochs) ?? 0, Math.max(d3.max(epochs) ?? 0, (d3.min(epochs) ?? 0) + 1)]).range([SIZE.left, SIZE.width - SIZE.right]);
-    const y = d3.scaleLinear().domain([0, this.most ?? Math.max(1, d3.max(known, ([, value]) => value) ?? 1)]).range([SIZE.height - SIZE.bottom, SIZE.top]);
+    const y = d3.scaleLinear().domain(this.#range(known.map(([, value]) => value))).range([SIZE.height - SIZE.bottom, SIZE.top]);
     this.#drawAxes(x, y);
     this.#drawShown(shown, x);
     this.svg.select(".line").selectAll("path").data([known]).join("path").attr("d", d3.line().x(([epoch]) => x(epoch)).y(([, value]) => y(value)));
@@ -39,6 +39,11 @@ export class EpochChart {
       .attr("cy", ([, value]) => y(value))
       .attr("r", 2.5)
       .classed("growing", (dot) => growing && dot === last);
+  }
+
+  #range(values) {
+    const [low, high] = [Math.min(0, ...values), this.most ?? Math.max(this.least, ...values)];
+    return [low, high > low ? high : low + 1];
   }
 
   #drawAxes(x, y) {

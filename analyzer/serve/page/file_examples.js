@@ -2,6 +2,7 @@
  * file_examples.js: the examples that are in the file, by place: ascending by id, from 0. Columns of numbers are typed
  * arrays; NaN: no value.
  */
+import { isOfLosses } from "./columns.js";
 import { axisOf } from "./file_axes.js";
 import { hasBlock, jsonBlock, numbersBlock } from "./file_blocks.js";
 import { SourceError } from "./source.js";
@@ -94,13 +95,14 @@ export class FileExamples {
     return hasBlock("gold-prob");
   }
 
-  /* {gold_prob, correct} by epoch; null: not observed. Both are empty where the file has none. */
+  /* {gold_prob, correct}, or {task_loss}, by epoch; null: not observed. They are empty where the file has none. */
   story(place) {
-    if (!this.hasStories) return { gold_prob: [], correct: [] };
+    if (!this.hasStories) return isOfLosses(this.view) ? { task_loss: [] } : { gold_prob: [], correct: [] };
     const epochs = this.view.epochs.length;
     const all = numbersBlock("gold-prob", Float32Array).subarray(place * epochs, (place + 1) * epochs);
-    const bits = numbersBlock("correct", Uint8Array);
     const gold_prob = Array.from(all, (value) => (Number.isNaN(value) ? null : value));
+    if (isOfLosses(this.view)) return { task_loss: gold_prob };
+    const bits = numbersBlock("correct", Uint8Array);
     const correct = gold_prob.map((value, e) => {
       const bit = place * epochs + e;
       return value === null ? null : Boolean((bits[bit >> 3] >> (bit & 7)) & 1);

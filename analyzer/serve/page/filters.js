@@ -10,7 +10,7 @@ import { labelFilter } from "./label_filter.js";
 import { columnOf } from "./axis_columns.js";
 import { same } from "./state.js";
 
-const PRESET = ["correctness", "forgetting_events"];
+const PRESET = ["correctness", "forgetting_events", "task_loss"];
 
 function rangeFilters(state) {
   const rows = element("div");

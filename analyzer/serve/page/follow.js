@@ -11,7 +11,7 @@ const REST = 4; /* times as long as the last answer took: the pause before a gro
 export const chosenNow = (state) => selectionNow(state) ?? filteredNow(state);
 
 /* A selection of every example. The source has no other form for that than a filter that lets all through. */
-export const everything = (state) => ({ run: state.run, epochs: state.view.range, filters: { confidence: { min: 0 } } });
+export const everything = (state) => ({ run: state.run, epochs: state.view.range, filters: { epochs: { min: 0 } } });
 
 /*
  * load() is an async function that asks, and shows the answer. fail(text) shows why load() failed; null: it did not fail.

@@ -2,6 +2,7 @@
  * groups.js: how the selection differs from all examples: the groups (gold labels, values of a column of the user's file) and
  * the words that it has more often. Without a selection, the examples that pass the filters take its place.
  */
+import { isOfLosses } from "./columns.js";
 import { button, count, element, fillSelect } from "./dom.js";
 import { chosenNow, follow } from "./follow.js";
 
@@ -69,7 +70,7 @@ function showShares(section, { state, source, loader }) {
   const { say, show } = panel(section, "Groups of the selection", element("label", {}, "By ", select));
   const fill = () => {
     if (!state.view) return;
-    const choices = [["gold", "gold label"], ...state.view.data_columns.map((name) => [`data:${name}`, name])];
+    const choices = [...(isOfLosses(state.view) ? [] : [["gold", "gold label"]]), ...state.view.data_columns.map((name) => [`data:${name}`, name])];
     if (!choices.some(([value]) => value === state.groupBy)) choices.push([state.groupBy, state.groupBy.replace(/^data:/, "")]);
     fillSelect(select, choices, state.groupBy);
   };
@@ -82,6 +83,10 @@ function showShares(section, { state, source, loader }) {
     }
     const at = loader.at();
     const column = state.groupBy;
+    if (column === "gold" && isOfLosses(state.view)) {
+      say("The run records losses, and has no labels: choose a column of your own file.");
+      return;
+    }
     if (column !== "gold" && (await source.legend(at, column)).kind === "number") {
       say(`${column.replace(/^data:/, "")} holds numbers: groups are made of categories.`);
       return;

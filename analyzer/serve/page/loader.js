@@ -21,6 +21,7 @@
  *     pile                           points that share a value: "jitter" spreads them, "size" and "heat" pile them (cells.js)
  */
 import { AxisColumns, columnOf, Last } from "./axis_columns.js";
+import { isOfLosses, meanOf } from "./columns.js";
 import { countBits, markPoints } from "./marks.js";
 import { OTHERS } from "./palette.js";
 import { Ranges } from "./ranges.js";
@@ -60,8 +61,8 @@ export function axesOf(state, view) {
   const pick = (name, otherwise) => (isKnown(name) ? name : isMeasure(otherwise) ? otherwise : first);
   return {
     x: pick(state.x, "variability"),
-    y: pick(state.y, "confidence"),
-    colour: isKnown(state.colour) || state.colour === "saved" ? state.colour : "none",
+    y: pick(state.y, meanOf(view)),
+    colour: isKnown(state.colour) || state.colour === "saved" ? state.colour : isOfLosses(view) && state.colour === "correctness" ? "learning_speed" : "none",
   };
 }
 

@@ -3,6 +3,7 @@
  * can be shown, the notice takes the whole page's place; else it stands over the map, or at its foot if the map can be read.
  */
 import { aboutOf, nameOf } from "./about.js";
+import { meanOf } from "./columns.js";
 import { commandLine, lineOf } from "./command.js";
 import { button, count, element } from "./dom.js";
 import { coordinates, NONE } from "./marks.js";
@@ -119,7 +120,7 @@ function axisNotice(state) {
     title: `${who} has a value of ${names.map(nameOf).join(", or of ")}`,
     texts: [...meanings, `So ${state.shown ? "they stand in a strip beside the map" : "nothing can stand on the map"}, in ${sayEpochs(state.view.epochs)}. Choose another measure for this axis.`],
     ...(state.shown ? { isFoot: true, canClose: true } : {}), /* the strip can be read */
-    buttons: [["Show variability and confidence", () => state.set({ x: "variability", y: "confidence", box: null })], ...noFilters(state), ...allEpochs(state)],
+    buttons: [[`Show variability and ${nameOf(meanOf(state.view))}`, () => state.set({ x: "variability", y: meanOf(state.view), box: null })], ...noFilters(state), ...allEpochs(state)],
   };
 }
 

@@ -1,8 +1,8 @@
 /*
- * progress.js: the progress of the run, while it is recorded and afterwards: examples learned and forgotten by epoch, the
- * rate, the collector's health, warnings, and the clients' counters.
+ * progress.js: the progress of the run, while it is recorded and afterwards: examples learned and forgotten, or the mean loss, by
+ * epoch, the rate, the collector's health, warnings, and the clients' counters.
  */
-import { count, element } from "./dom.js";
+import { count, element, number as sayNumber } from "./dom.js";
 import { EpochChart } from "./epoch_chart.js";
 
 const RECORDING_MS = 1000;
@@ -15,6 +15,7 @@ const CHARTS = [
   ["confidence", "Mean confidence", { most: 1, format: probability }],
   ["learned", "Learned", {}],
   ["forgotten", "Forgotten", {}],
+  ["mean_loss", "Mean loss", { least: 0, format: sayNumber }], /* of runs of losses alone */
 ];
 
 function sayAge(seconds) {
@@ -32,8 +33,7 @@ function runFacts(progress) {
     ["Examples so far", declared ? `${count(examples)} of ${count(declared)}` : count(examples)],
     ["Observations", count(observations)],
     ...(recording ? [["Rate", rate === null ? "–" : `${count(Math.round(rate))} a second`], ["Last observation", sayAge(progress.idle_seconds)]] : []),
-    ["Forgotten at least once", count(forgetting.examples)],
-    ["Never learned", count(forgetting.not_learned)],
+    ...(forgetting ? [["Forgotten at least once", count(forgetting.examples)], ["Never learned", count(forgetting.not_learned)]] : []),
   ];
 }
 
@@ -79,10 +79,16 @@ function factList(title) {
 
 function numberTable() {
   const body = element("tbody");
-  const head = ["epoch", "examples", "accuracy", "confidence", "learned", "forgotten"];
-  const table = element("table", {}, element("thead", {}, element("tr", {}, ...head.map((name) => element("th", { scope: "col" }, name)))), body);
-  const cells = ({ epoch, observed, accuracy, confidence, learned, forgotten }) => [epoch, count(observed), share(accuracy), probability(confidence), count(learned), count(forgotten)];
-  const show = (epochs) => body.replaceChildren(...epochs.map((epoch) => element("tr", {}, ...cells(epoch).map((text) => element("td", {}, String(text))))));
+  const head = element("tr");
+  const table = element("table", {}, element("thead", {}, head), body);
+  const ofLabels = ["epoch", "examples", "accuracy", "confidence", "learned", "forgotten"];
+  const lossCells = ({ epoch, observed, mean_loss: loss }) => [epoch, count(observed), sayNumber(loss)];
+  const labelCells = ({ epoch, observed, accuracy, confidence, learned, forgotten }) => [epoch, count(observed), share(accuracy), probability(confidence), count(learned), count(forgotten)];
+  const show = (epochs, isLoss) => {
+    const [names, cells] = isLoss ? [["epoch", "examples", "mean loss"], lossCells] : [ofLabels, labelCells];
+    head.replaceChildren(...names.map((name) => element("th", { scope: "col" }, name)));
+    body.replaceChildren(...epochs.map((epoch) => element("tr", {}, ...cells(epoch).map((text) => element("td", {}, String(text))))));
+  };
   return { box: element("details", { class: "numbers-by-epoch" }, element("summary", {}, "Numbers by epoch"), table), show };
 }
 
@@ -162,9 +168,13 @@ class Progress {
     this.bar.show(seen);
     const { view } = this.state;
     const shown = view?.run === this.#of ? view.epochs : [];
-    for (const [name, chart] of this.charts) chart.draw(seen.epochs.map((epoch) => [epoch.epoch, epoch[name]]), shown, recording);
+    const isLoss = !seen.forgetting;
+    for (const [name, chart] of this.charts) {
+      chart.figure.hidden = isLoss !== (name === "mean_loss");
+      if (!chart.figure.hidden) chart.draw(seen.epochs.map((epoch) => [epoch.epoch, epoch[name]]), shown, recording);
+    }
     for (const [list, facts] of this.lists) list.show(facts(seen));
-    this.table.show(seen.epochs);
+    this.table.show(seen.epochs, isLoss);
   }
 }
 

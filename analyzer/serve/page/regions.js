@@ -1,4 +1,5 @@
 /* regions.js: the number of examples in each region, live while the cuts are moved. A button selects a region. */
+import { isOfLosses } from "./columns.js";
 import { button, count, element } from "./dom.js";
 import { boxPolygon, countRegions, cutsOf, regionBox, REGIONS } from "./selection.js";
 import { addPart, operationOf } from "./parts.js";
@@ -57,6 +58,11 @@ export function showRegions(section, { state, source, loader }) {
 
   const show = () => {
     if (!state.view || state.view.run !== state.run) return;
+    section.hidden = isOfLosses(state.view);
+    if (section.hidden) {
+      state.set({ regionCounts: null });
+      return;
+    }
     const cuts = cutsOf(state);
     reset.hidden = !state.cuts;
     for (const [measure, input] of Object.entries(fields))

@@ -4,13 +4,14 @@
  */
 import { aboutOf } from "./about.js";
 import { sparkline } from "./card.js";
+import { isOfLosses } from "./columns.js";
 import { button, element, number, words } from "./dom.js";
 import { mediaOf } from "./media.js";
 import { RANKING_COLUMNS } from "./suspects.js";
 import { textField } from "./texts.js";
 
 const TEXT_MOST = 160; /* characters of a field */
-const USUAL = ["confidence", "variability", "correctness", "forgetting_events", "aum", "el2n"];
+const USUAL = ["confidence", "variability", "correctness", "forgetting_events", "aum", "el2n", "task_loss", "learning_speed"];
 
 /* The columns of measures: those of the map, the usual ones, and those that the user added, in the view's order. */
 export function measureColumns(view, { x, y, colour, extra, sortedBy }) {
@@ -23,6 +24,7 @@ export function tableColumns(view, choice) {
   return {
     hasLabels: (view.gold?.values.length ?? 0) > 0,
     hasTexts: view.fields.length > 0,
+    isOfLosses: isOfLosses(view),
     media: view.media ?? null,
     measures: measureColumns(view, choice),
     ranking: choice.ranking,
@@ -54,7 +56,7 @@ export function headRow(columns, sort, onSort) {
     plain("tag"),
     columns.media === null ? null : plain(element("bdi", {}, columns.media)),
     columns.hasTexts ? plain("text") : null,
-    plain("p(gold) by epoch"),
+    plain(columns.isOfLosses ? "loss by epoch" : "p(gold) by epoch"),
     ...columns.measures.map(({ name, about }) => sortedHead(name, words(name), sort, onSort, about)),
   );
 }

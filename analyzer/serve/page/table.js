@@ -3,6 +3,7 @@
  * pages. The example of the row under the pointer, or of the row that the keys have reached, is marked on the map. An example
  * pinned on the map is brought into view in the table.
  */
+import { isOfLosses } from "./columns.js";
 import { button, count, element, fillSelect, words } from "./dom.js";
 import { chosenNow, everything, follow } from "./follow.js";
 import { exampleRow, headRow, tableColumns } from "./rows.js";
@@ -12,7 +13,7 @@ import { TagBar } from "./tag_bar.js";
 
 const PAGE = 50;
 const TYPING_MS = 250;
-const HELP = "Keys: J and K go to the next and previous row, 1–9 give a tag, 0 takes it away, L sets the right label, U undoes; Enter pins, T shows a long text whole.";
+const help = (isLoss) => `Keys: J and K go to the next and previous row, 1–9 give a tag, 0 takes it away,${isLoss ? "" : " L sets the right label,"} U undoes; Enter pins, T shows a long text whole.`;
 const MORE_HELP = "Down and Up go from row to row, too, and Page Down and Page Up from page to page. A row that is clicked shows all of its lines.";
 
 const lastPage = (examples) => PAGE * Math.floor(Math.max(0, examples - 1) / PAGE);
@@ -57,6 +58,11 @@ class Table {
     this.status = element("p", { role: "status", class: "drawn" });
     this.problem = element("p", { class: "problem", role: "alert", hidden: true });
     this.tagging = new TagBar(this.parts, { body: this.body, current: () => (this.#turning === 0 ? this.#current() : null), step: (by) => this.#step(by), reveal: (id) => this.#goTo(id) });
+    this.help = element("p", { class: "hint" });
+    state.subscribe(["view"], () => {
+      this.help.textContent = help(isOfLosses(state.view));
+      this.help.title = `${this.help.textContent} ${MORE_HELP}`;
+    });
     this.section.append(
       element("h2", {}, "Table"),
       element("div", { class: "below" }, this.#buildSearch(), this.#buildColumns()),
@@ -64,7 +70,7 @@ class Table {
       this.problem,
       this.holder,
       element("div", { class: "below" }, this.status, this.#buildPager()),
-      element("p", { class: "hint", title: `${HELP} ${MORE_HELP}` }, HELP),
+      this.help,
     );
     this.body.addEventListener("pointerover", ({ target }) => this.#point(target.closest("tr")));
     this.body.addEventListener("pointerleave", () => this.#point(null));

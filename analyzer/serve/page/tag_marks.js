@@ -30,7 +30,7 @@ export function fillTagCell(cell, tags, id, onLabel) {
     cell.replaceChildren();
     return;
   }
-  if (kindOf(tags, said) !== "wrong") {
+  if (tags.isLoss || kindOf(tags, said) !== "wrong") {
     cell.replaceChildren(tagOf({ tags }, id));
     return;
   }

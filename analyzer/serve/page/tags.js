@@ -2,27 +2,30 @@
  * tags.js: the tags that people give to examples: "wrong label", "keep". An example has one at most. The server keeps them if it
  * was started with --tags FILE; else they are in this page alone, until it is closed.
  *
- * state.tags is {run, names, of, saved, problem}
+ * state.tags is {run, isLoss, names, of, saved, problem}
+ *     isLoss   does the run record losses? Then there are no labels to be put right
  *     names    what the keys 1, 2, … give. The first says that a label is wrong, the second that it is right, whatever they are called
  *     of       a Map from ids to {tag, label}; label: the one that the example should have, or null
  *     saved    does the server keep them? null: not known yet, and nothing can be tagged
  *     problem  why the last change was not saved, or null
  */
+import { isOfLosses } from "./columns.js";
+
 export const WRONG = 0;
 export const KEEP = 1;
 export const NAMES_MOST = 9;
 
-const DEFAULTS = ["wrong label", "keep", "unsure"];
+const defaults = (isLoss) => [isLoss ? "wrong target" : "wrong label", "keep", "unsure"];
 const UNSAVED = "Not saved, and gone when this page is closed: start with --tags FILE.";
 const NAME_BYTES = 100;
 const MOST = 10000; /* changes in one request */
 const LOOK_MS = 3000;
 
-const nothing = (run) => ({ run, names: DEFAULTS, of: new Map(), saved: null, problem: null });
+const nothing = (run, isLoss = false) => ({ run, isLoss, names: defaults(isLoss), of: new Map(), saved: null, problem: null });
 
 /* Names that are in use and have no key get one, if one is free. */
-function namesOf({ names, tags }) {
-  const own = names.length > 0 ? names : DEFAULTS;
+function namesOf({ names, tags }, isLoss) {
+  const own = names.length > 0 ? names : defaults(isLoss);
   const used = tags.map(({ tag }) => tag).filter((tag) => !own.includes(tag));
   return [...own, ...new Set(used)].slice(0, Math.max(own.length, NAMES_MOST));
 }
@@ -62,7 +65,7 @@ export class Tags {
     this.#keep();
     this.#serial = undefined;
     this.#turns++;
-    const known = this.#runs.get(view.run) ?? nothing(view.run);
+    const known = this.#runs.get(view.run) ?? nothing(view.run, isOfLosses(view));
     this.#state.set({ tags: { ...known, saved: null, problem: null } });
     this.#look();
   }
@@ -91,7 +94,7 @@ export class Tags {
   #take(answer) {
     const { tags } = this.#state;
     this.#serial = answer.serial;
-    const kept = { names: namesOf(answer), of: new Map(answer.tags.map(({ id, tag, label }) => [String(id), { tag, label }])), saved: true };
+    const kept = { names: namesOf(answer, tags.isLoss), of: new Map(answer.tags.map(({ id, tag, label }) => [String(id), { tag, label }])), saved: true };
     this.#state.set({ tags: answer.saved ? { ...tags, ...kept } : { ...tags, saved: false } });
   }
 

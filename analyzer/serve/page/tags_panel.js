@@ -75,15 +75,16 @@ class TagsPanel {
       show();
     });
     field.addEventListener("blur", show);
-    const meaning = MEANINGS[number] ? element("span", { class: "hint" }, MEANINGS[number]) : null;
+    const meaning = MEANINGS[number] ? element("span", { class: "hint" }) : null;
     const examples = element("td", { class: "count" });
     const select = button("Select", () => this.#select(number), { "data-key": `select-${number}` });
     const remove = button("×", () => this.tags.remove(number));
     const row = element("tr", {}, element("th", { scope: "row" }, String(number + 1)), element("td", {}, field, meaning), examples, element("td", {}, select, " ", remove));
-    return { row, field, examples, select, remove };
+    return { row, field, meaning, examples, select, remove };
   }
 
-  #fill({ field, examples, select, remove }, name, number) {
+  #fill({ field, meaning, examples, select, remove }, name, number) {
+    if (meaning) meaning.textContent = MEANINGS[number].replace("label", this.state.tags.isLoss ? "target" : "label");
     const { length } = idsWith(this.state.tags, name);
     if (document.activeElement !== field) field.value = name;
     examples.textContent = count(length);
@@ -99,6 +100,13 @@ class TagsPanel {
   }
 
   #showCorrections(view, tags) {
+    this.export.hidden = tags.isLoss;
+    if (tags.isLoss) {
+      this.about.textContent = "The run records losses: it has no labels that could be corrected.";
+      this.commands.replaceChildren();
+      this.commandsOf = null;
+      return;
+    }
     const { changed, dropped, right, others } = countCorrections(tags);
     const [wrong, keep] = tags.names;
     this.export.disabled = changed + dropped + right === 0;

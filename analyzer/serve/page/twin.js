@@ -2,6 +2,7 @@
  * twin.js: a second state, loader and map. They share axes, colours, zoom, filters, tool, pins and saved selections with the first ones, and
  * have a run, epochs and a selection of their own.
  */
+import { isOfLosses } from "./columns.js";
 import { createLoader } from "./loader.js";
 import { showMap } from "./map.js";
 import { countRegions, cutsOf } from "./selection.js";
@@ -24,7 +25,7 @@ function followRegions({ state, source, loader }) {
   let ticket = 0;
   state.subscribe(["view", "cuts", "filters"], async () => {
     const mine = ++ticket;
-    if (!state.view) return;
+    if (!state.view || isOfLosses(state.view)) return;
     const counts = await countRegions(source, loader.at(), cutsOf(state), state.filters).catch(() => null);
     if (mine === ticket) state.set({ regionCounts: counts });
   });

@@ -44,6 +44,7 @@ from portolan._reading._serve import serve
 from portolan._reading._suspects import suspects
 from portolan._recording._per_label import per_label
 from portolan._recording._run import Run
+from portolan._recording._tdds import TddsMoves
 
 # portolan.map is left out: import * must not replace Python's own map().
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "Refused",
     "RowsRefused",
     "Run",
+    "TddsMoves",
     "TimedOut",
     "__version__",
     "dynamics",

@@ -29,10 +29,11 @@ from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset,
 
 from portolan import _portolan
 from portolan._recording import _hooks, _ids
+from portolan._recording._infobatch import InfoBatchSampler
 from portolan._recording._run import Run
 from portolan._recording._shapes import pad_choices
 
-__all__ = ["WithIds", "describe", "evaluating", "observe", "open_run", "pad_choices"]
+__all__ = ["InfoBatchSampler", "WithIds", "describe", "evaluating", "observe", "open_run", "pad_choices"]
 
 # (ids, logits, gold) of a batch.
 Observation = tuple[Any, Any, Any]

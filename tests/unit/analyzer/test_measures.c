@@ -64,12 +64,12 @@ compute(struct table *table, uint32_t measures)
 
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		out[m] = measures & UINT32_C(1) << m ? table->out[m] : NULL;
-	measures_block(&table->block, epochs, table->window, out);
+	measures_block(&table->block, epochs, table->window, NAN, out);
 }
 
 #define WITHOUT_SIGNALS                                                                                                \
 	(MEASURE_ALL & ~(MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N) | MEASURE_BIT(MEASURE_ENTROPY) |         \
-	                 MEASURE_BIT(MEASURE_MAX_PROB)))
+	                 MEASURE_BIT(MEASURE_MAX_PROB) | MEASURE_BIT(MEASURE_PROB_MARGIN)))
 
 static void
 test_hand_table(void **state)
@@ -341,6 +341,57 @@ test_signals(void **state)
 	free(table);
 }
 
+/* Gives every observation of an epoch a value of a further column. */
+static void
+add_values(struct table *table, unsigned column, float values[][ROWS_MAX])
+{
+	for (size_t e = 0; e < table->block.epoch_count; e++)
+		table->columns[e * STORE_COLUMN_MAX + column] =
+		        (struct store_values){values[e], table->present[e], false};
+}
+
+/* Computed by hand, at both sides of a tie, and where p is 0, or 1, as float32. */
+static void
+test_prob_margin(void **state)
+{
+	static float margin[2][ROWS_MAX], max_prob[2][ROWS_MAX];
+	struct table *table = table_new(6, 2);
+
+	(void)state;
+	/* row 0: 0.5 0.3 0.2 and then 0.3 0.6 0.1, gold first: margins 0.2 and -0.3 */
+	observe(table, 0, 0, 0.5f, true);
+	margin[0][0] = logf(0.5f / 0.3f), max_prob[0][0] = 0.5f;
+	observe(table, 1, 0, 0.3f, false);
+	margin[1][0] = logf(0.3f / 0.6f), max_prob[1][0] = 0.6f;
+	/* row 1: a tie */
+	observe(table, 0, 1, 0.4f, true);
+	margin[0][1] = 0, max_prob[0][1] = 0.4f;
+	/* row 2: p underflows, the margin is without bound */
+	observe(table, 0, 2, 0, false);
+	margin[0][2] = -INFINITY, max_prob[0][2] = 0.75f;
+	/* row 3: the others underflow */
+	observe(table, 0, 3, 1, true);
+	margin[0][3] = INFINITY, max_prob[0][3] = 1;
+	/* row 4: both near one half, where the difference of two float32 has lost all but a digit */
+	observe(table, 0, 4, 0.5f, true);
+	margin[0][4] = 2e-7f, max_prob[0][4] = 0.5f;
+	add_values(table, STORE_MARGIN, margin);
+	add_values(table, STORE_MAX_PROB, max_prob);
+	compute(table, MEASURE_BIT(MEASURE_PROB_MARGIN));
+	assert_close(table->out[MEASURE_PROB_MARGIN][0], (0.2 - 0.3) / 2, 1e-7);
+	assert_true(table->out[MEASURE_PROB_MARGIN][1] == 0);
+	assert_true(table->out[MEASURE_PROB_MARGIN][2] == -0.75);
+	assert_true(table->out[MEASURE_PROB_MARGIN][3] == 1);
+	assert_close(table->out[MEASURE_PROB_MARGIN][4], 1e-7, 1e-13);
+	assert_true(isnan(table->out[MEASURE_PROB_MARGIN][5]));
+
+	/* an observation without one of the two counts nothing */
+	table->columns[STORE_COLUMN_MAX + STORE_MAX_PROB] = (struct store_values){0};
+	compute(table, MEASURE_BIT(MEASURE_PROB_MARGIN));
+	assert_close(table->out[MEASURE_PROB_MARGIN][0], 0.2, 1e-7);
+	free(table);
+}
+
 /* Finds "| `NAME` | MEANING |" in WORDS.md. The meaning, without the marks of code, becomes a text that ends with '\0'. */
 static char *
 find_meaning(char *words, const char *name)
@@ -388,7 +439,8 @@ main(void)
 	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_loss),
 	        cmocka_unit_test(test_tiles),        cmocka_unit_test(test_complete),
 	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_windows),
-	        cmocka_unit_test(test_tdds),         cmocka_unit_test(test_words),
+	        cmocka_unit_test(test_tdds),         cmocka_unit_test(test_prob_margin),
+	        cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

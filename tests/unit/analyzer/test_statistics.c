@@ -1,9 +1,10 @@
-/* test_statistics.c: correlations, logistic regression and mixtures. */
+/* test_statistics.c: correlations, logistic regression, mixtures, and intervals of shares. */
 #include "unit.h"
 
 #include "statistics/correlation.h"
 #include "statistics/logistic.h"
 #include "statistics/mixture.h"
+#include "statistics/proportion.h"
 
 static void
 test_pearson(void **state)
@@ -107,12 +108,34 @@ test_no_mixture(void **state)
 		assert_true(mixture.low.variance > 0 && isfinite(mixture_low_share(&mixture, 0)));
 }
 
+static void
+test_proportion(void **state)
+{
+	static const struct proportion_pair pair = {{{0, 2}, {12, 36}}}, never = {{{7, 0}, {0, 0}}},
+	                                    none = {{{0, 0}, {0, 0}}};
+	double deviations = proportion_deviations(0.95);
+	struct proportion difference = proportion_difference(&pair, deviations);
+
+	(void)state;
+	assert_close(deviations, 1.959963984540054, 1e-12);
+	assert_close(difference.share, -0.2, 1e-15);
+	assert_close(difference.low, -0.3404, 5e-5); /* Newcombe 1998, Table II, method 10 (there first less second) */
+	assert_close(difference.high, -0.0569, 5e-5);
+	assert_close(proportion_of(15, 148, deviations).low, 0.0624, 5e-5); /* Newcombe 1998, one proportion, Wilson */
+	assert_close(proportion_of(15, 148, deviations).high, 0.1605, 5e-5);
+	assert_true(proportion_of(0, 7, deviations).low == 0 && proportion_of(7, 7, deviations).high == 1);
+	difference = proportion_difference(&never, deviations);
+	assert_true(difference.share == 0 && difference.low < 0 && difference.high == -difference.low);
+	assert_true(isnan(proportion_difference(&none, deviations).low) &&
+	            isnan(proportion_of(0, 0, deviations).share));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_pearson), cmocka_unit_test(test_ranks),      cmocka_unit_test(test_logistic),
-	        cmocka_unit_test(test_mixture), cmocka_unit_test(test_no_mixture),
+	        cmocka_unit_test(test_pearson),    cmocka_unit_test(test_ranks),   cmocka_unit_test(test_logistic),
+	        cmocka_unit_test(test_proportion), cmocka_unit_test(test_mixture), cmocka_unit_test(test_no_mixture),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ test_small_map(void **state)
 		points[i] = (struct tally_point){.mean = 1, .count = 2, .right = i % 2 ? 2 : 1};
 	points[4] = (struct tally_point){.mean = 0, .squares = 0, .count = 2};
 	points[5] = (struct tally_point){.mean = 0.5, .squares = 0.5, .count = 2}; /* 0 and 1: the most there can be */
-	assert_true(small_map_make(&sample, 4, 2, &map));
+	assert_true(small_map_make(&sample, false, 4, 2, &map));
 	assert_true(map.variability_max == 0.5);
 	assert_int_equal(map.points, 6);
 	assert_int_equal(map.shades[0][0], SMALL_MAP_SHADES - 1);
@@ -115,12 +115,17 @@ test_small_map(void **state)
 	assert_int_equal(map.thirds[0][0], 2); /* the mean of 1/2, 1, 1/2, 1 */
 	assert_int_equal(map.thirds[0][3], 0);
 	points[5].right = 1;
-	assert_true(small_map_make(&sample, 4, 2, &map));
+	assert_true(small_map_make(&sample, false, 4, 2, &map));
 	assert_int_equal(map.thirds[0][3], 1);
-	assert_false(small_map_make(&sample, 0, 2, &map));
+	assert_false(small_map_make(&sample, false, 0, 2, &map));
+	points[4].mean = -3; /* losses: the edges are those of the points */
+	assert_true(small_map_make(&sample, true, 4, 2, &map));
+	assert_true(map.mean_min == -3 && map.mean_max == 1 && map.variability_max == 0.5);
+	assert_int_equal(map.shades[0][3], 1);
+	assert_int_equal(map.shades[1][0], 1);
 	for (int i = 0; i < 7; i++)
 		points[i].count = points[i].count ? 1 : 0;
-	assert_false(small_map_make(&sample, 4, 2, &map));
+	assert_false(small_map_make(&sample, false, 4, 2, &map));
 }
 
 static struct live_view
@@ -149,6 +154,9 @@ test_screen_fits(void **state)
 	for (unsigned e = 0; e < 30; e++)
 		epochs[e] = (struct tally_epoch){.epoch = e, .observed = 500, .correct = 250, .gold_prob = 400};
 	for (unsigned lines = 1; lines < 60; lines++) {
+		view.info.of_losses = lines % 3 == 0;
+		for (unsigned e = 0; e < 30; e++)
+			epochs[e].of_losses = view.info.of_losses;
 		for (unsigned columns = 1; columns < 130; columns += 7) {
 			struct terminal_size size = {.columns = columns, .lines = lines, .unicode = lines % 2};
 			char *text;
@@ -172,6 +180,13 @@ test_screen_fits(void **state)
 				assert_non_null(strstr(text, "! nothing new for 99 seconds"));
 				assert_non_null(strstr(text, "    29           500    0.5000      0.8000"));
 				assert_non_null(strstr(text, "0  variability"));
+			}
+			if (lines == 42 && columns == 92) {
+				assert_non_null(strstr(text, " epoch      observed   mean loss\n"));
+				assert_non_null(strstr(text, "    29           500         0.8\n"));
+				assert_non_null(strstr(text, "\nmean loss\n     1.5 "));
+				assert_null(strstr(text, "learned"));
+				assert_null(strstr(text, "confidence"));
 			}
 			free(text);
 		}

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 NEEDED = {"libzmq.so.5", "libmsgpackc.so.2", "libmsgpack-c.so.2", "libc.so.6", "libm.so.6"}
-PUBLIC = {"portolan_open", "portolan_log", "portolan_log_logits", "portolan_log_probs", "portolan_log_gold",
+PUBLIC = {"portolan_open", "portolan_log", "portolan_log_logits", "portolan_log_probs", "portolan_log_gold", "portolan_log_loss",
           "portolan_end_epoch", "portolan_flush", "portolan_close", "portolan_get_stats"}
 LIBRARY, INCLUDE = sys.argv.pop(1), sys.argv.pop(1)
 

@@ -75,7 +75,7 @@ test_batches(void **state)
 	batch = good();
 	batch.kind = 0;
 	refused(&batch, 0, "kind is not one of enum portolan_scores");
-	batch.kind = PORTOLAN_SIGNALS + 1;
+	batch.kind = PORTOLAN_LOSSES + 1;
 	refused(&batch, 0, "kind is not one of enum portolan_scores");
 	batch.kind = PORTOLAN_SIGNALS;
 	refused(&batch, 0, "scores: signals are 6 adjacent floats per row");

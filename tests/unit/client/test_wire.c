@@ -169,6 +169,11 @@ test_batch(void **state)
 	assert_int_equal(batch.id_type, WIRE_U8);
 	assert_true(wire_bytes_equal(batch.columns[2].name, "my_loss"));
 	free(data);
+	batch = round_trip(*state, "batch-losses", WIRE_BATCH, &data).batch;
+	assert_int_equal(batch.column_count, 1);
+	assert_true(wire_bytes_equal(batch.columns[0].name, "task_loss"));
+	assert_int_equal(batch.columns[0].type, WIRE_F4);
+	free(data);
 }
 
 static void
@@ -240,7 +245,7 @@ static const char *const all_frames[] = {"open",         "open-full",   "open-ov
                                          "batch",        "batch-str",   "batch-u8",       "end",        "close",
                                          "close-counts", "ping-counts", "ping",           "remove",     "opened",
                                          "ack",          "error",       "error-version",  "open-owner", "remove-owner",
-                                         "opened-turn",  "error-owner", "error-held"};
+                                         "opened-turn",  "error-owner", "error-held",     "batch-losses"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
 
 static void
@@ -463,7 +468,7 @@ test_batches(void **state)
 	assert_batch_refused(*state, &frame, "batch frame: \"ids\" has 4 bytes, which is not 2 rows of u4");
 	frame = small_batch();
 	frame.batch.column_count = 1;
-	assert_batch_refused(*state, &frame, "batch frame: \"columns\" must hold gold_prob and correct");
+	assert_batch_refused(*state, &frame, "batch frame: \"columns\" must hold gold_prob and correct, or task_loss");
 	frame = small_batch();
 	frame.batch.columns[2] = (struct wire_column){text("Loss"), WIRE_F4, {strings, 0}};
 	frame.batch.columns[2].data = frame.batch.columns[0].data;

@@ -1,6 +1,7 @@
 /* test_rules.c: hand-made tables for the winner rule, labels, and what a batch may hold. */
 #include "store_test.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Three sessions of one run, later ones first: the order of arrival must not matter. */
@@ -401,6 +402,52 @@ every_session_counts_what_met(void **state)
 	fixture_free(fixture);
 }
 
+/* A run records losses or labels, whatever its first batch had. Losses may be any numbers; they stand for gold_prob. */
+static void
+losses_are_a_kind_of_run(void **state)
+{
+	static const float first[] = {2.5f, -1.0f, 0.25f}, later[] = {100.0f}, zeros[3], nan[] = {NAN, 7, 8};
+	struct fixture *fixture = fixture_new();
+	uint32_t losses = fixture_run(fixture, "losses", 0, NULL, 0), labels = fixture_run(fixture, "labels", 0, NULL, 0);
+	struct store_run_info info;
+	struct reading reading;
+	struct store_block block;
+	struct store_ids ids;
+
+	(void)state;
+	assert_int_equal(fixture_log(fixture, labels, &(struct fixture_batch){.n = 3, .gold_prob = zeros}), 0);
+	assert_int_equal(fixture_log(fixture, losses,
+	                             &(struct fixture_batch){
+	                                     .n = 3, .gold_prob = zeros, .floats = {{"task_loss", first}}}),
+	                 0);
+	assert_int_equal(fixture_log(fixture, losses,
+	                             &(struct fixture_batch){
+	                                     .epoch = 1, .n = 3, .gold_prob = zeros, .floats = {{"task_loss", nan}}}),
+	                 1);
+	fixture_fold(fixture, losses, 0);
+	/* merged into what is folded, and read from the log */
+	assert_int_equal(fixture_log(fixture, losses,
+	                             &(struct fixture_batch){
+	                                     .n = 1, .gold_prob = zeros, .floats = {{"task_loss", later}}}),
+	                 0);
+	ok(store_writer_run_info(fixture_writer(fixture), losses, &info, &error));
+	assert_true(info.of_losses);
+	ok(store_writer_run_info(fixture_writer(fixture), labels, &info, &error));
+	assert_false(info.of_losses);
+	for (int folded = 0; folded < 2; folded++) {
+		reading = reading_open(fixture_store(fixture), "losses", STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT));
+		reading_block(&reading, 0, &block, &ids);
+		assert_true(float_of(&block, 0, STORE_GOLD_PROB, 0) == 100.0f);
+		assert_true(float_of(&block, 0, STORE_GOLD_PROB, 1) == -1.0f);
+		assert_true(float_of(&block, 1, STORE_GOLD_PROB, 2) == 8.0f);
+		assert_false(has(&block, 1, STORE_GOLD_PROB, 0));
+		assert_int_equal(((const uint64_t *)store_block_values(&block, 0, STORE_CORRECT)->values)[0], 0);
+		reading_close(&reading);
+		fixture_end(fixture, losses);
+	}
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
@@ -409,7 +456,7 @@ main(void)
 	        cmocka_unit_test(rough_in_the_list), cmocka_unit_test(duplicates_in_a_batch),
 	        cmocka_unit_test(labels_change),     cmocka_unit_test(refused_rows),
 	        cmocka_unit_test(several_chunks),    cmocka_unit_test(every_session_counts_what_met),
-	        cmocka_unit_test(wrong_batches),
+	        cmocka_unit_test(wrong_batches),     cmocka_unit_test(losses_are_a_kind_of_run),
 	};
 
 	return cmocka_run_group_tests_name("store rules", tests, NULL, NULL);

@@ -70,7 +70,8 @@ def export(
     """Write a run's observations as a Parquet data set, for Spark, DuckDB, polars, pandas, ...; also for a run in progress.
 
     The files are ``PATH/run=NAME/epoch=N/part-STORE.parquet``, which is the layout of Hive: readers add the columns ``run`` and
-    ``epoch``. The other columns: id (int64; uint64 where one is 2^63 or more; string), gold_prob (float32), correct (bool), the other
+    ``epoch``. The other columns: id (int64; uint64 where one is 2^63 or more; string), gold_prob (float32), correct (bool) (of a run of
+    losses task_loss, float32, in place of both), the other
     signals that were recorded and your own columns (float32; predicted: int32), gold (the label last logged, int32), and the
     session that recorded the observation: session_started (ns since 1970, int64), rank (int64), session (32 hexadecimal digits).
     Absent values are null. Rows ascend by id.

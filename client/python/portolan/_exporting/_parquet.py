@@ -50,7 +50,7 @@ class Form(NamedTuple):
         pyarrow, _ = needed()
 
         def field(name: str, kind: Any) -> Any:
-            return pyarrow.field(name, kind, nullable=name not in ("id", "gold_prob", "correct", *_SOURCES))
+            return pyarrow.field(name, kind, nullable=name not in ("id", "gold_prob", "correct", "task_loss", *_SOURCES))
 
         fields = [field("id", getattr(pyarrow, self.id_type)())]
         for name in (*self.signals, "gold"):

@@ -87,8 +87,8 @@ def dynamics(
         columns: which columns after id and epoch, by name. Default: every signal that was recorded.
 
     Returns:
-        A table by epoch, then ascending id: id, epoch (from 0), gold_prob (p(gold), from 0 to 1, float32), correct (booleans), then, if
-        they were recorded, margin, other_sq, entropy, max_prob, predicted (a class number), and columns of your own. Absent values are
+        A table by epoch, then ascending id: id, epoch (from 0), gold_prob (p(gold), from 0 to 1, float32), correct (booleans), or
+        of a run of losses task_loss (float32) in place of both, then, if they were recorded, margin, other_sq, entropy, max_prob, predicted (a class number), and columns of your own. Absent values are
         NaN, or -1 for integers; null in polars and Arrow. ``batches()`` gives it block by block. It needs NumPy.
 
     Raises:

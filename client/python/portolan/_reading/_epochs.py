@@ -27,7 +27,8 @@ def epochs(run: str | Run, store: str | os.PathLike[str] | None = None) -> Epoch
 
     Returns:
         A table: epoch, examples (observed), accuracy, mean_loss (the mean of -ln p of the gold label), forgotten (examples that are incorrect
-        now, and were correct when last observed), learned (examples that are correct for the first time). It needs NumPy.
+        now, and were correct when last observed), learned (examples that are correct for the first time). Of a run of losses: epoch,
+        examples, mean_loss. It needs NumPy.
 
     Raises:
         portolan.Error: there is no such run, or it has no observations; the message is the program's.
@@ -41,5 +42,6 @@ def epochs(run: str | Run, store: str | os.PathLike[str] | None = None) -> Epoch
     numpy = _packages.needed("numpy", "portolan.epochs()")
     name, folder = _measures.locate(run, store)
     report = json.loads(_programs.analyze("epochs", "--json", "--store", folder, "--", name, warn=not known_in_progress))
-    rows = [tuple(row[column] for column in _COLUMNS) for row in report["epochs"]]
-    return EpochTable(f"epochs of {name}", numpy.array(rows, list(_COLUMNS.items())))
+    columns = {column: kind for column, kind in _COLUMNS.items() if column in report["epochs"][0]}
+    rows = [tuple(row[column] for column in columns) for row in report["epochs"]]
+    return EpochTable(f"epochs of {name}", numpy.array(rows, list(columns.items())))

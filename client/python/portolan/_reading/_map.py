@@ -61,6 +61,7 @@ def map(
     epochs: Epochs | None = None,
     *,
     window: int | None = None,
+    loss_threshold: float | None = None,
     format: str = "png",
     x: str | None = None,
     y: str | None = None,
@@ -93,6 +94,7 @@ def map(
         run: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). ``"auto"`` leaves the burn-in out. Default: all; 10.
+        loss_threshold: of a run of losses; see measures().
         format: the format in a notebook, ``"png"`` or ``"svg"``; for save() the file's ending decides.
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
@@ -124,7 +126,7 @@ def map(
     name, folder = _measures.locate(run, store)
     words, page_words = _words.Words(), _words.Words()
     words += ["--store", folder, *_measures.epoch_words(epochs)]
-    for option, value in (("window", window), ("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed),
+    for option, value in (("window", window), ("loss-threshold", loss_threshold), ("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed),
                           ("title", title), ("regions", regions), ("width", width), ("font", font)):
         words.add(option, value)
     words.add_path("colour-file", colour_file)

@@ -22,7 +22,15 @@ class Measures(Table):
 
 
 def measures(
-    name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None, *, window: int | None = None
+    name: str | Run,
+    store: str | os.PathLike[str] | None = None,
+    epochs: Epochs | None = None,
+    *,
+    window: int | None = None,
+    loss_threshold: float | None = None,
+    never: str | None = None,
+    minus: str | Run | None = None,
+    minus_epochs: Epochs | None = None,
 ) -> Measures:
     """The measures of every example of run `name`, by ascending id; also for a run in progress.
 
@@ -32,6 +40,12 @@ def measures(
         epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``; ``"auto"``: without the burn-in,
             in which all examples are learned together; a warning says which epochs. Default: all.
         window: how many epochs the windows of dyn_unc, dual and tdds have. A run with fewer epochs has no value for them. Default: 10.
+        loss_threshold: in a run that log_loss() recorded, an example counts as right at an epoch if its loss is at most this, and
+            forgetting_events, first_learned, ... are there. Default: nothing is right or wrong.
+        never: ``"next"``: first_learned, always_right_after and always_wrong_after have the epoch after the last one where that never came
+            true. Default: ``"empty"``.
+        minus, minus_epochs: another run, and which of its epochs (default: those of `epochs`): every measure is less that of the other run,
+            for the examples that both have; ``loss`` is RHO-loss then (Mindermann et al. 2022).
 
     Returns:
         Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
@@ -54,8 +68,16 @@ def measures(
     words = _words.Words()
     words += ["metrics", "--format", "npy", "--store", folder, *epoch_words(epochs)]
     words.add("window", window)
+    words.add("loss-threshold", loss_threshold)
+    words.add("never", never)
+    for option, value in minus_options(minus, minus_epochs).items():
+        words.add(option, value)
     table = _output.table(*words, "--", name, reader="portolan.measures()", warn=not known_in_progress)
     return Measures(f"measures of {name}", table)
+
+
+def minus_options(minus: str | Run | None, epochs: Epochs | None) -> dict[str, str | None]:
+    return {"minus": None if minus is None else locate(minus, ".")[0], "minus-epochs": None if epochs is None else epoch_range(epochs)}
 
 
 def epoch_words(epochs: Epochs | None) -> list[str]:

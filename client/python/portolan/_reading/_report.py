@@ -84,7 +84,7 @@ def report(
         ``epochs``: a list with, for each epoch, ``epoch``, ``observed`` (examples), ``accuracy``, ``confidence`` (mean p(gold)), the
         shares of the observed that were ``forgotten`` (correct when last observed before, incorrect now) and ``learned`` (correct
         for the first time), and the shares of the regions as the map up to this epoch has them: ``easy-to-learn``,
-        ``ambiguous``, ``hard-to-learn``;
+        ``ambiguous``, ``hard-to-learn``; of a run of losses ``epoch``, ``observed``, ``mean_loss``, and no ``forgettable``;
         ``map``: the picture's path, or None.
 
     A call reads only what is new since this process's last call. It needs NumPy, and for the map gnuplot or matplotlib.
@@ -108,20 +108,24 @@ def report(
     look = json.loads(_programs.analyze("watch", "--once", "--json", "--store", folder, "--", name))
     first, last = _bounds(epochs)
     shown = [epoch for epoch in look.get("epochs", []) if first <= epoch["epoch"] < last]
-    forgetting = look.get("forgetting", {})
+    forgetting = look.get("forgetting")  # None: a run of losses, in which nothing is right or wrong
     examples = look.get("examples", 0)
     out = {
         "run": name,
         "state": look["state"],
         "examples": examples,
         "observations": look.get("observations", 0),
-        "forgettable": (forgetting["examples"] + forgetting["not_learned"]) / examples if examples else None,
         "epochs": [],
         "map": None,
     }
+    if forgetting or not examples:
+        out["forgettable"] = (forgetting["examples"] + forgetting["not_learned"]) / examples if forgetting and examples else None
     content: tuple[Any, ...] = ()
     for epoch in shown:
         content += (tuple(epoch.values()),)
+        if not forgetting:
+            out["epochs"].append(epoch)
+            continue
         out["epochs"].append(_summary(epoch) | _region_shares(name, folder, f"{first}:{epoch['epoch'] + 1}", content))
     if shown and map is not None and map is not False:
         out["map"] = _draw(name, folder, f"{first}:{shown[-1]['epoch'] + 1}", map)

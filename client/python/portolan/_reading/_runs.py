@@ -10,7 +10,7 @@ from portolan import _packages, _programs
 from portolan._reading._table import Table
 from portolan._recording import _options
 
-_COLUMNS = {"name": str, "examples": int, "epochs": int, "observations": int, "state": str, "mode": str, "created": str}
+_COLUMNS = {"name": str, "examples": int, "epochs": int, "observations": int, "state": str, "mode": str, "created": str, "kind": str}
 _EMPTY = {str: "", int: -1}  # the columns of a damaged run
 
 
@@ -27,8 +27,8 @@ def runs(store: str | os.PathLike[str] | None = None) -> Runs:
         store: the store's directory. Default: ``$PORTOLAN_STORE``, then ``./portolan-store``.
 
     Returns:
-        A table: name, examples, epochs, observations, state ("recording", "closed" or "damaged"), mode, created (UTC, as text). Of a damaged
-        run only the name is known, and a warning says so. It needs NumPy.
+        A table: name, examples, epochs, observations, state ("recording", "closed" or "damaged"), mode, created (UTC, as text), kind ("labels",
+        "loss", or "" while nothing is recorded). Of a damaged run only the name is known, and a warning says so. It needs NumPy.
 
     Example::
 

@@ -82,6 +82,10 @@ def select(
     store: str | os.PathLike[str] | None = None,
     epochs: Epochs | None = None,
     window: int | None = None,
+    loss_threshold: float | None = None,
+    never: str | None = None,
+    minus: str | Run | None = None,
+    minus_epochs: Epochs | None = None,
     threshold: float | None = None,
     sizes: str | None = None,
     offset: float | None = None,
@@ -99,6 +103,7 @@ def select(
     regions: tuple[float, float] | str | None = None,
     c_d: float | None = None,
     clusters: int | None = None,
+    starts: int | None = None,
     features: Any = None,
     feature_ids: _words.Ids | None = None,
     seed: int | None = None,
@@ -120,6 +125,7 @@ def select(
         offset: leave out the first examples of the ranking: a share of the candidates, below 1, or a number of examples.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). Default: all; 10.
+        loss_threshold: of a run of losses; see measures(). never, minus, minus_epochs: see measures().
         both_ends: this share of the selection comes from the top of the ranking, the rest from its other end.
         per_class: the size holds for each gold class. stratified: the classes have the same shares of the selection as of the candidates.
         mix: ``{"easy-to-learn": 0.1}``: another rule chooses this share of the selection.
@@ -131,7 +137,8 @@ def select(
         strata, cut: cover the measure's range (CCS): the share `cut` at the top of the ranking is left out, the rest is divided into `strata`
             strata, and each gives equally many examples, chosen at random, as far as it has them.
         regions: where ``region:`` rules divide the map: (variability, confidence).
-        c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``.
+        c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``, and starts: how often it
+            clusters them, of which the best is kept.
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
         seed: the seed of random choices.
         corrections: a file that ``portolan suspects --corrections`` wrote and you edited: examples marked ``drop`` are left out, and the
@@ -161,6 +168,9 @@ def select(
         "fraction": fraction,
         "count": count,
         "window": window,
+        "loss-threshold": loss_threshold,
+        "never": never,
+        **_measures.minus_options(minus, minus_epochs),
         "threshold": threshold,
         "sizes": sizes,
         "offset": offset,
@@ -170,6 +180,7 @@ def select(
         "cut": cut,
         "c-d": c_d,
         "clusters": clusters,
+        "starts": starts,
         "seed": seed,
     }
     for option, value in asked.items():

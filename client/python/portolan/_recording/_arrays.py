@@ -42,6 +42,25 @@ def column(values: Any, name: str) -> Any:
     return values.float() if callable(getattr(values, "float", None)) else values.astype("float32")
 
 
+def squared_errors(predicted: Any, target: Any) -> tuple[Any, Any, Any]:
+    """(predicted, target, the squares of their differences), each of shape (n,), in float64. Without NumPy it takes some time."""
+    both = []
+    for values, name in ((predicted, "predicted"), (target, "target")):
+        numbers = memoryview(column(values, name))
+        if numbers.ndim > 2 or (numbers.ndim == 2 and numbers.shape is not None and numbers.shape[1] != 1):
+            raise ValueError(f"{name} has the shape {numbers.shape}; it must be (n,), or (n, 1): a regression of one number")
+        both.append(numbers)
+    if both[0].shape is not None and both[1].shape is not None and both[0].shape[0] != both[1].shape[0]:
+        raise ValueError(f"predicted has {both[0].shape[0]} rows, and target {both[1].shape[0]}")
+    try:
+        import numpy as np
+    except ModuleNotFoundError:
+        first, second = (array("d", listed(numbers)) for numbers in both)
+        return first, second, array("d", [(p - t) ** 2 for p, t in zip(first, second, strict=True)])
+    left, right = (np.asarray(numbers, dtype=np.float64).reshape(-1) for numbers in both)
+    return left, right, (left - right) ** 2
+
+
 def integers(values: Any, name: str) -> Any:
     """A buffer of integers, of shape (n,)."""
     return _buffer(values, name, _integers)

@@ -19,7 +19,7 @@ from portolan._recording import _arrays, _closing, _device, _options
 
 _MODES = {"epoch-end": 0, "train-forward": 1}
 _WHEN_FULL = {"wait": 0, "drop": 1}
-_LOGITS, _PROBS, _GOLD_PROBS = 1, 2, 3
+_LOGITS, _PROBS, _GOLD_PROBS, _LOSSES = 1, 2, 3, 5
 
 # Waits are cut into pieces, so that Ctrl-C takes effect between them.
 _PIECE = 0.2
@@ -230,6 +230,39 @@ class Run:
         if left is not None:
             self._finish_log(left, epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, columns)
 
+    def log_loss(self, epoch: SupportsIndex, ids: Any, loss: Any, **columns: Any) -> None:
+        """Log n observations of `epoch` from any task that has a loss for each example: regression, detection, ranking, ...
+
+        The run then records losses. Its measures are the mean loss (task_loss), the loss's variability, how fast it fell, ...;
+        those that need a gold label, as confidence, do not exist. Losses and labels do not go into one run.
+
+        Args:
+            ids: as for log_logits().
+            loss: (n,) finite numbers: one for each example (reduction="none"), not the mean of the batch.
+            columns: further numbers of each observation, (n,) each, by names of your own: as `columns` of log_logits().
+
+        Example: ``run.log_loss(epoch, batch["id"], F.mse_loss(model(x), y, reduction="none").mean(1), length=lengths)``
+        """
+        left = NotImplemented if columns else self._handle.log(epoch, _LOSSES, "loss", ids, loss, None, None, False)
+        if left is not None:
+            self._finish_log(left, epoch, _LOSSES, "loss", ids, loss, None, columns=columns)
+
+    def log_regression(self, epoch: SupportsIndex, ids: Any, predicted: Any, target: Any, **columns: Any) -> None:
+        """Log n observations of `epoch` of a regression of one number: what the model predicted, and what was right.
+
+        The run records losses, the squared errors (see log_loss()), and the columns ``prediction`` and ``target``, from which
+        ``portolan triage`` tells over- from under-estimated examples.
+
+        Args:
+            ids: as for log_logits().
+            predicted, target: (n,) finite numbers, or (n, 1).
+            columns: further numbers of each observation, as for log_loss().
+
+        Example: ``run.log_regression(epoch, ids, model.predict(X), y)``
+        """
+        predicted, target, squares = _arrays.squared_errors(predicted, target)
+        self.log_loss(epoch, ids, squares, prediction=predicted, target=target, **columns)
+
     # After a training step no code is in the caches, and each function call costs some microseconds. So the usual case is a
     # single call into the extension, which returns None.
     def _finish_log(
@@ -250,7 +283,7 @@ class Run:
                 self._log_remote(epoch, ids, scores, gold, columns=columns)
                 return
             scores = _arrays.scores(scores, name)
-            gold = None if gold is None and kind == _GOLD_PROBS else _arrays.integers(gold, "gold")
+            gold = None if gold is None and kind in (_GOLD_PROBS, _LOSSES) else _arrays.integers(gold, "gold")
             correct = _arrays.integers(correct, "correct") if kind == _GOLD_PROBS else None
             ids = _arrays.identifiers(ids)
             own = {name: _arrays.column(values, name) for name, values in _arrays.named(columns).items()}

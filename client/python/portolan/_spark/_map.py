@@ -30,7 +30,7 @@ def map_counts(df: DataFrame, x: str = "variability", y: str = "confidence", col
 
     Args:
         df: the measures of one run, as measures() returns them, or its observations. They are read twice.
-        x, y: the measures on the axes.
+        x, y: the measures on the axes. Of a run of losses task_loss stands for confidence.
         colour: a measure whose mean each cell gets as the column ``colour``. Default: none.
 
     Returns:
@@ -40,13 +40,16 @@ def map_counts(df: DataFrame, x: str = "variability", y: str = "confidence", col
     Raises:
         ValueError: no such measure, no example that has both, or more than one run.
     """
-    table = _select.of_one_run(_measures.measures(df) if "gold_prob" in df.columns else df)
+    table = _select.of_one_run(_measures.measures(df) if "gold_prob" in df.columns or _measures.has_losses(df) else df)
+    of_losses = "task_loss" in table.columns and "confidence" not in table.columns
+    if of_losses and y == "confidence":
+        y = "task_loss"
     for argument, name in (("x", x), ("y", y), ("colour", colour)):
         if name is not None and name not in table.columns:
             raise ValueError(f"{argument}={name!r}: there is no such measure; there are {', '.join(table.columns)}")
     place_x, place_y = (_measures.name_of(name).cast("double") for name in (x, y))
     there = table.where(_is_finite(place_x) & _is_finite(place_y))
-    axis_x, axis_y = _axes(there, x, y)
+    axis_x, axis_y = _axes(there, x, y, of_losses)
     value = F.lit(None) if colour is None else _measures.name_of(colour).cast("double")
     cells = there.select(
         (_cell(place_y, axis_y) * axis_x.cells + _cell(place_x, axis_x)).alias("cell"),
@@ -80,7 +83,7 @@ def _edges(name: str, cell: Column, axis: Axis) -> list[Column]:
     return [edge(cell).alias(f"{name}_low"), edge(cell + 1).alias(f"{name}_high")]
 
 
-def _axes(there: DataFrame, x: str, y: str) -> tuple[Axis, Axis]:
+def _axes(there: DataFrame, x: str, y: str, of_losses: bool) -> tuple[Axis, Axis]:
     wanted = [F.count("*").alias("n"), F.min("epochs").alias("fewest"), F.max("epochs").alias("most")]
     for axis, name in (("x", x), ("y", y)):
         value = _measures.name_of(name).cast("double")
@@ -96,7 +99,7 @@ def _axes(there: DataFrame, x: str, y: str) -> tuple[Axis, Axis]:
         grid = 1.0 if isinstance(kinds[name], T.IntegralType) else 0.0
         if name == "correctness" and found["fewest"] == found["most"] <= _CORRECTNESS_GRID_MOST:
             grid = 1 / found["most"]
-        return axis_between(name, least, most, grid, margin, cells, tenths)
+        return axis_between("" if of_losses else name, least, most, grid, margin, cells, tenths)
 
     return (
         axis_of(x, found["x_least"], found["x_most"], 0.024, _CELLS_X),

@@ -9,7 +9,7 @@ is a sum of logarithms, in the analyzer the logarithm of a product.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Window
@@ -18,14 +18,16 @@ from pyspark.sql import types as T
 
 SOURCE = ("session_started", "rank", "session")  # "later" is decided by these, in this order
 _NEEDED = ("id", "epoch", "gold_prob", "correct", *SOURCE)
+_NEEDED_OF_LOSSES = ("id", "epoch", "task_loss", *SOURCE)
+_EMA_ALPHA = 0.001  # LOSS_EMA_ALPHA
 _SIGNALS = ("margin", "other_sq", "entropy", "max_prob", "predicted")
 _WINDOW_MOST = 256  # MEASURES_WINDOW_MAX
 _ADDED = ("portolan_before", "portolan_mean")
-_OURS = ("run", *_NEEDED, *_SIGNALS, "gold", *_ADDED)
+_OURS = ("run", *_NEEDED, "task_loss", *_SIGNALS, "gold", *_ADDED)
 _RESERVED = (
     "id", "gold", "label", "epochs", "confidence", "variability", "correctness", "forgetting_events", "never_learned", "first_learned",
     "threshold_closeness", "variability_ci", "always_right_after", "always_wrong_after", "aum", "el2n", "aleatoric", "entropy", "max_prob",
-    "loss", "dyn_unc", "dual", "tdds",
+    "prob_margin", "loss", "task_loss", "loss_ema", "learning_speed", "detrended_variability", "dyn_unc", "dual", "tdds",
 )  # fmt: skip
 
 
@@ -38,7 +40,7 @@ def measures(
     """The measures of every example: a row each, with the columns of ``portolan metrics``.
 
     Args:
-        df: observations, as read() returns them or ``spark.read.parquet`` of what portolan.export wrote. With a column ``run`` the
+        df: observations, as read() returns them or ``spark.read.parquet`` of what portolan.export wrote, of probabilities or of losses. With a column ``run`` the
             result has it too, as its first column, and equal ids in two runs are two examples.
         epochs: which epochs, half-open: ``"2:"`` or ``(2, None)``. Default: all. The gold label is the latest of all epochs.
         labels: the names of the classes, for a column ``label``.
@@ -52,20 +54,31 @@ def measures(
     Raises:
         ValueError: a column is missing, or the window is no number from 2 to 256.
     """
-    missing = [name for name in _NEEDED if name not in df.columns]
+    of_losses = has_losses(df)
+    missing = [name for name in (_NEEDED_OF_LOSSES if of_losses else _NEEDED) if name not in df.columns]
     if missing:
         raise ValueError(f"measures() needs observations, and these lack the columns: {', '.join(missing)}")
+    if window is not None and of_losses:
+        raise ValueError("window: dyn_unc and dual need probabilities of labels, and these observations are losses")
     if window is not None:
         if not hasattr(window, "__index__") or not 2 <= window <= _WINDOW_MOST:
             raise ValueError(f"window must be a whole number from 2 to {_WINDOW_MOST}, not {window!r}")
         window = operator.index(window)
     first, last = _range(epochs)
     example = [name for name in ("run", "id") if name in df.columns]
-    rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True))
+    rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True), of_losses)
+    if of_losses:
+        sums = _with_lines(rows.groupBy(*example).agg(*_loss_sums(rows)).where("epochs > 0"))
+        return sums.select(*example, *_loss_columns(sums))
     sums = rows.groupBy(*example).agg(*_sums(rows), *([] if window is None else [_observed()])).where("epochs > 0")
     if window is not None:
         sums = _with_windows(sums, window)
     return sums.select(*example, *_columns(sums, labels))
+
+
+def has_losses(df: DataFrame) -> bool:
+    """Are these observations of a run that log_loss() recorded?"""
+    return "task_loss" in df.columns and "epoch" in df.columns and "gold_prob" not in df.columns
 
 
 def _range(epochs: str | tuple[int | None, int | None] | None) -> tuple[int, int]:
@@ -84,7 +97,7 @@ def name_of(column: str) -> Column:
     return F.col("`" + column.replace("`", "``") + "`")
 
 
-def _kept(df: DataFrame, example: list[str], in_range: Column) -> DataFrame:
+def _kept(df: DataFrame, example: list[str], in_range: Column, of_losses: bool) -> DataFrame:
     """The observations sorted by example and epoch, each with the one before it and with the example's mean. Observations that a later one
     replaces stay for their gold labels; their other columns become null."""
     values = [name for name in df.columns if name not in (*example, "epoch", *SOURCE, "gold", "predicted")]
@@ -99,6 +112,8 @@ def _kept(df: DataFrame, example: list[str], in_range: Column) -> DataFrame:
         *(F.when(F.col("portolan_kept"), name_of(name)).alias(name) for name in values),
     )
     every = Window.partitionBy(*example)
+    if of_losses:
+        return rows.withColumn("portolan_mean", F.avg(F.col("task_loss").cast("double")).over(every))
     before = every.orderBy("epoch", *(F.col(name).desc() for name in SOURCE)).rowsBetween(Window.unboundedPreceding, -1)
     rows = rows.withColumn("portolan_before", F.last("correct", ignorenulls=True).over(before))
     return rows.withColumn("portolan_mean", F.avg(F.col("gold_prob").cast("double")).over(every))
@@ -129,7 +144,55 @@ def _sums(rows: DataFrame) -> list[Column]:
     if "other_sq" in rows.columns:
         sums.append(F.avg(F.sqrt((1 - p) * (1 - p) + F.col("other_sq").cast("double"))).alias("el2n"))
     sums += [_mean(name, name) for name in ("entropy", "max_prob") if name in rows.columns]
+    if {"margin", "max_prob"} <= set(rows.columns):
+        margin, most = F.col("margin").cast("double"), F.col("max_prob").cast("double")
+        of_both = F.when(margin > 0, -p * F.expm1(-margin)).otherwise(p - most)
+        sums.append(F.avg(F.when(margin.isNotNull() & most.isNotNull(), of_both)).alias("prob_margin"))
     return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
+
+
+def _loss_sums(rows: DataFrame) -> list[Column]:
+    """As _sums(), of losses. The losses of an example are held together, in the order of the epochs."""
+    loss, mean = F.col("task_loss").cast("double"), F.col("portolan_mean")
+    seen = F.collect_list(F.when(loss.isNotNull(), F.struct(F.col("epoch").cast("double").alias("epoch"), loss.alias("loss"))))
+    sums = [
+        F.count(loss).alias("epochs"),
+        F.avg(loss).alias("task_loss"),
+        F.avg((loss - mean) * (loss - mean)).alias("variance"),
+        F.array_sort(seen).alias("portolan_observed"),
+    ]
+    return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
+
+
+def _with_lines(sums: DataFrame) -> DataFrame:
+    """loss_ema, learning_speed and detrended_variability, added up as analyzer/measures/measures_losses.c does."""
+    seen, count, nothing = F.col("portolan_observed"), F.size("portolan_observed"), F.lit(0.0)
+    mean, slope = F.col("task_loss"), F.col("portolan_slope")
+
+    def summed(what: Callable[[Column], Column]) -> Column:
+        return F.aggregate(seen, nothing, lambda total, one: total + what(one))
+
+    def distance(one: Column) -> Column:
+        return one["epoch"] - F.col("portolan_epoch")
+
+    def rest(one: Column) -> Column:
+        return one["loss"] - (mean + slope * distance(one))
+
+    ema = F.aggregate(seen, nothing, lambda ema, one: ema + F.lit(_EMA_ALPHA) * (one["loss"] - ema))
+    sums = sums.withColumns({"loss_ema": ema, "portolan_epoch": summed(lambda one: one["epoch"]) / count})
+    both, square = summed(lambda one: distance(one) * (one["loss"] - mean)), summed(lambda one: distance(one) * distance(one))
+    sums = sums.withColumn("portolan_slope", F.when(count >= 2, both / square))
+    detrended = F.when(count >= 3, F.sqrt(summed(lambda one: rest(one) * rest(one)) / count))
+    sums = sums.withColumns({"learning_speed": F.lit(0.0) - slope, "detrended_variability": detrended})
+    return sums.drop("portolan_observed", "portolan_epoch", "portolan_slope")
+
+
+def _loss_columns(sums: DataFrame) -> list[Column]:
+    """The measures of losses in the order of ``portolan metrics``."""
+    names = ("task_loss", "loss_ema", "learning_speed", "detrended_variability")
+    columns = [F.lit(None).cast("int").alias("gold"), F.col("epochs").cast("int").alias("epochs"), F.sqrt("variance").alias("variability")]
+    used = {"id", "run", "variance", *_RESERVED}
+    return [*columns, *(F.col(name) for name in names), *(name_of(name) for name in sums.columns if name not in used)]
 
 
 def _observed() -> Column:
@@ -193,7 +256,7 @@ def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
         F.when(epochs > 1, F.sqrt(variance + variance * variance / (epochs - 1))).alias("variability_ci"),
         F.when(is_right, right_since).cast("int").alias("always_right_after"),
         F.when(~is_right, wrong_since).cast("int").alias("always_wrong_after"),
-        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "loss", "dyn_unc", "dual") if name in sums.columns),
+        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "prob_margin", "loss", "dyn_unc", "dual") if name in sums.columns),
     ]
     used = {"id", "run", "gold", "right", "variance", "right_since", "wrong_since", *_RESERVED}
     columns += [name_of(name) for name in sums.columns if name not in used]

@@ -25,7 +25,7 @@ def read(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> Dat
         folders: paths, or addresses that Spark reads (hdfs://, s3a://, ...), of the folders that hold ``run=NAME/``.
 
     Returns:
-        A DataFrame with the columns id, epoch, gold_prob, correct and whatever else was exported. Columns that some folders lack
+        A DataFrame with the columns id, epoch, gold_prob, correct (of losses task_loss in place of both) and whatever else was exported. Columns that some folders lack
         are null there. Ids are long, or decimal(20,0) where one is 2^63 or more, or string.
 
     Raises:

@@ -43,6 +43,7 @@ RULES = {
     "region:easy-to-learn": Rule("confidence", True, "easy-to-learn"),
     "region:hard-to-learn": Rule("confidence", False, "hard-to-learn"),
 }
+_RULES_OF_LOSSES = {"hard-to-learn": Rule("task_loss", True), "easy-to-learn": Rule("task_loss", False)}
 _REGIONS = ("ambiguous", "easy-to-learn", "hard-to-learn")
 
 
@@ -75,7 +76,9 @@ def select(
         ValueError: no such rule or measure, two sizes, or more than one run.
     """
     rule = check_request(by, fraction, count, threshold)
-    table = of_one_run(_measures.measures(df) if "gold_prob" in df.columns else df)
+    table = of_one_run(_measures.measures(df) if "gold_prob" in df.columns or _measures.has_losses(df) else df)
+    if "task_loss" in table.columns and "confidence" not in table.columns:
+        rule = _of_losses(by, rule)
     ranked = _in_set(table, rule, regions).withColumn("portolan_value", _value(table, rule, by, seed))
     if threshold is not None:
         ranked = ranked.where(F.col("portolan_value") >= threshold if rule.descending else F.col("portolan_value") <= threshold)
@@ -93,6 +96,13 @@ def rule_of(by: str) -> Rule:
     if by in ("k-center", "dual-beta", "s2l"):
         raise ValueError(f"by={by!r} is not for Spark: portolan select has it")
     raise ValueError(f"by={by!r} is no rule; rules are {', '.join(RULES)}, MEASURE:asc and MEASURE:desc")
+
+
+def _of_losses(by: str, rule: Rule) -> Rule:
+    """The rule as it is for a run of losses."""
+    if rule.kind not in ("measure", "random"):
+        raise ValueError(f"by={by!r} needs labels, and the run records losses (log_loss)")
+    return _RULES_OF_LOSSES.get(by, rule)
 
 
 def size_of(fraction: float, examples: int) -> int:
