@@ -17,11 +17,19 @@
 #include <sys/resource.h>
 
 const struct command *const command_table[] = {
-        &report_command,   &runs_command,    &check_command,  &metrics_command,    &dynamics_command,
-        &show_command,     &epochs_command,  &map_command,    &select_command,     &suspects_command,
-        &noise_command,    &triage_command,  &compare_command, &groups_command, &aflite_command,     &artifacts_command,
-        &upsample_command, &watch_command,   &serve_command,  &import_command,     &rm_command,
-        &backup_command,   &salvage_command, &keygen_command, &completion_command, NULL,
+        &report_command,     &runs_command,
+        &check_command,      &metrics_command,
+        &dynamics_command,   &show_command,
+        &epochs_command,     &map_command,
+        &select_command,     &suspects_command,
+        &noise_command,      &triage_command,
+        &compare_command,    &groups_command,
+        &aflite_command,     &artifacts_command,
+        &upsample_command,   &watch_command,
+        &serve_command,      &import_command,
+        &rm_command,         &backup_command,
+        &salvage_command,    &keygen_command,
+        &completion_command, NULL,
 };
 
 static int

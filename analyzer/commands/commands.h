@@ -7,9 +7,9 @@
 
 /* Each command is defined in the file that does its work. */
 extern const struct command report_command, runs_command, check_command, metrics_command, dynamics_command,
-        show_command, epochs_command, map_command, select_command, suspects_command, noise_command, triage_command, compare_command,
-        groups_command, aflite_command, artifacts_command, upsample_command, watch_command, serve_command,
-        import_command, rm_command, backup_command, salvage_command, keygen_command, completion_command;
+        show_command, epochs_command, map_command, select_command, suspects_command, noise_command, triage_command,
+        compare_command, groups_command, aflite_command, artifacts_command, upsample_command, watch_command,
+        serve_command, import_command, rm_command, backup_command, salvage_command, keygen_command, completion_command;
 
 extern const struct command *const command_table[]; /* in the order of the help; ends with NULL */
 

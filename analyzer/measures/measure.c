@@ -61,8 +61,7 @@ const char *const measure_abouts[MEASURE_COUNT] = {
         [MEASURE_PROB_MARGIN] =
                 "p(gold) minus the highest other probability, on average: from 1, sure and right, to −1, sure and wrong",
         [MEASURE_LOSS] = "the mean cross-entropy, −ln p(gold)",
-        [MEASURE_TASK_LOSS] =
-                "the mean of the losses that were logged, of any task",
+        [MEASURE_TASK_LOSS] = "the mean of the losses that were logged, of any task",
         [MEASURE_LOSS_EMA] =
                 "an exponential moving average of the loss, in which nearly all epochs count alike and an epoch that is missing counts 0",
         [MEASURE_LEARNING_SPEED] =

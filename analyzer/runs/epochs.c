@@ -33,7 +33,8 @@ static const struct table_column losses_columns[] = {{"epoch", TABLE_U32, offset
 static void
 epochs_report_trend(struct report *report, const struct run_query *query, const char *name)
 {
-	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY), .losses = true, .trend = true};
+	const struct dynamics_request request = {
+	        .measures = MEASURE_BIT(MEASURE_VARIABILITY), .losses = true, .trend = true};
 	const struct scan_steps no_steps = {0};
 	struct trend_shares *shares;
 	struct dynamics run;

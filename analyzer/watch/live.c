@@ -189,8 +189,8 @@ live_read_snapshot(struct live *live, struct store_snapshot *snapshot, const str
 	live->shown = live->sample;
 	live->shown.points = points;
 	for (size_t e = 0; e < reading.count; e++)
-		live->epochs[reading.first + e] = (struct tally_epoch){
-		        .epoch = numbers[e], .of_losses = view->info.of_losses};
+		live->epochs[reading.first + e] =
+		        (struct tally_epoch){.epoch = numbers[e], .of_losses = view->info.of_losses};
 	code = live_read_blocks(&reading, snapshot, error);
 	if (code < 0)
 		return code;

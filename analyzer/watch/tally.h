@@ -20,7 +20,7 @@ struct tally_block {
 
 struct tally_epoch {
 	uint32_t epoch;
-	bool of_losses;     /* of a run of losses: gold_prob is a sum of losses, and there is no accuracy or confidence */
+	bool of_losses; /* of a run of losses: gold_prob is a sum of losses, and there is no accuracy or confidence */
 	uint64_t observed, correct;
 	double gold_prob;   /* sum */
 	double loss;        /* sum of −ln p; for p = 0, as measures/log_product.h does it */

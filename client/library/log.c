@@ -292,8 +292,9 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
 	if (run->kind_fixed && run->of_losses != (batch->kind == PORTOLAN_LOSSES))
-		return error_set(error, PORTOLAN_E_INVALID, "run %s records %s, and these are %s: give them a run of their own",
-		                 run->name, run->of_losses ? "losses" : "probabilities of labels",
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "run %s records %s, and these are %s: give them a run of their own", run->name,
+		                 run->of_losses ? "losses" : "probabilities of labels",
 		                 run->of_losses ? "probabilities of labels" : "losses");
 	run->kind_fixed = true;
 	run->of_losses = batch->kind == PORTOLAN_LOSSES;

@@ -388,8 +388,8 @@ batch_open(struct pinned_batch *pinned, const struct log_arguments *given)
 	PyObject *ids = given->ids, *gold = given->gold, *correct = given->correct;
 	const char *scores_name = given->scores_name;
 	struct portolan_batch *batch = &pinned->batch;
-	enum array_role role = batch->kind == PORTOLAN_GOLD_PROBS || batch->kind == PORTOLAN_LOSSES ? ARRAY_FLOATS
-	                                                                                              : ARRAY_SCORES;
+	enum array_role role =
+	        batch->kind == PORTOLAN_GOLD_PROBS || batch->kind == PORTOLAN_LOSSES ? ARRAY_FLOATS : ARRAY_SCORES;
 	size_t rows;
 
 	if (array_open(&pinned->scores, given->scores, scores_name, role) < 0)

@@ -64,10 +64,9 @@ append_check_kind(uint64_t of_run, struct append_columns *resolved, struct porto
 	const bool losses = store_is_of_losses(resolved->columns);
 
 	if (of_run != 0 && store_is_of_losses(of_run) != losses)
-		return error_set(error, STORE_E_DIFFERS,
-		                 "the run records %s, and these are %s: give them a run of their own",
-		                 losses ? "probabilities of labels" : "losses",
-		                 losses ? "losses" : "probabilities of labels");
+		return error_set(
+		        error, STORE_E_DIFFERS, "the run records %s, and these are %s: give them a run of their own",
+		        losses ? "probabilities of labels" : "losses", losses ? "losses" : "probabilities of labels");
 	if (losses) {
 		resolved->columns |= required;
 		resolved->data[STORE_GOLD_PROB] = resolved->data[STORE_CORRECT] = zeros;

@@ -85,7 +85,7 @@ struct store_run_info {
 	uint32_t number; /* the run's number in this store; never used again */
 	enum store_id_kind id_kind;
 	enum portolan_mode mode;
-	bool of_losses; /* it records losses of any task, and no labels: see store_is_of_losses() */
+	bool of_losses;         /* it records losses of any task, and no labels: see store_is_of_losses() */
 	enum store_state state; /* recording: at least one session is live */
 	uint64_t declared;      /* examples declared; 0: not declared */
 	uint64_t examples; /* examples observed at least once; if they are not declared, all that have an index. With

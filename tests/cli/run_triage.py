@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 PORTOLAN = ""
 

@@ -94,8 +94,8 @@ triage_residual(const struct dynamics *run, const struct triage_columns *columns
 		return NAN;
 	sigma = triage_value(block, e, columns->sigma, row);
 	if (!(sigma > 0))
-		die("run '%s', epoch %u: a difficulty (--sigma) is %g, and must be above 0", run->info->name, run->epochs[e],
-		    sigma);
+		die("run '%s', epoch %u: a difficulty (--sigma) is %g, and must be above 0", run->info->name,
+		    run->epochs[e], sigma);
 	return residual / sigma;
 }
 

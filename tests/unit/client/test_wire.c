@@ -241,10 +241,10 @@ test_small_frames(void **state)
 	free(data);
 }
 
-static const char *const all_frames[] = {"open",         "open-full",   "open-overwrite", "open-whole", "open-late",
-                                         "batch",        "batch-str",   "batch-u8",       "end",        "close",
-                                         "close-counts", "ping-counts", "ping",           "remove",     "opened",
-                                         "ack",          "error",       "error-version",  "open-owner", "remove-owner",
+static const char *const all_frames[] = {"open",         "open-full",   "open-overwrite", "open-whole",  "open-late",
+                                         "batch",        "batch-str",   "batch-u8",       "end",         "close",
+                                         "close-counts", "ping-counts", "ping",           "remove",      "opened",
+                                         "ack",          "error",       "error-version",  "open-owner",  "remove-owner",
                                          "opened-turn",  "error-owner", "error-held",     "batch-losses"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
 

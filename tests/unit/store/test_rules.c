@@ -408,7 +408,8 @@ losses_are_a_kind_of_run(void **state)
 {
 	static const float first[] = {2.5f, -1.0f, 0.25f}, later[] = {100.0f}, zeros[3], nan[] = {NAN, 7, 8};
 	struct fixture *fixture = fixture_new();
-	uint32_t losses = fixture_run(fixture, "losses", 0, NULL, 0), labels = fixture_run(fixture, "labels", 0, NULL, 0);
+	uint32_t losses = fixture_run(fixture, "losses", 0, NULL, 0),
+	         labels = fixture_run(fixture, "labels", 0, NULL, 0);
 	struct store_run_info info;
 	struct reading reading;
 	struct store_block block;
@@ -416,26 +417,27 @@ losses_are_a_kind_of_run(void **state)
 
 	(void)state;
 	assert_int_equal(fixture_log(fixture, labels, &(struct fixture_batch){.n = 3, .gold_prob = zeros}), 0);
-	assert_int_equal(fixture_log(fixture, losses,
-	                             &(struct fixture_batch){
-	                                     .n = 3, .gold_prob = zeros, .floats = {{"task_loss", first}}}),
-	                 0);
+	assert_int_equal(
+	        fixture_log(fixture, losses,
+	                    &(struct fixture_batch){.n = 3, .gold_prob = zeros, .floats = {{"task_loss", first}}}),
+	        0);
 	assert_int_equal(fixture_log(fixture, losses,
 	                             &(struct fixture_batch){
 	                                     .epoch = 1, .n = 3, .gold_prob = zeros, .floats = {{"task_loss", nan}}}),
 	                 1);
 	fixture_fold(fixture, losses, 0);
 	/* merged into what is folded, and read from the log */
-	assert_int_equal(fixture_log(fixture, losses,
-	                             &(struct fixture_batch){
-	                                     .n = 1, .gold_prob = zeros, .floats = {{"task_loss", later}}}),
-	                 0);
+	assert_int_equal(
+	        fixture_log(fixture, losses,
+	                    &(struct fixture_batch){.n = 1, .gold_prob = zeros, .floats = {{"task_loss", later}}}),
+	        0);
 	ok(store_writer_run_info(fixture_writer(fixture), losses, &info, &error));
 	assert_true(info.of_losses);
 	ok(store_writer_run_info(fixture_writer(fixture), labels, &info, &error));
 	assert_false(info.of_losses);
 	for (int folded = 0; folded < 2; folded++) {
-		reading = reading_open(fixture_store(fixture), "losses", STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT));
+		reading = reading_open(fixture_store(fixture), "losses",
+		                       STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT));
 		reading_block(&reading, 0, &block, &ids);
 		assert_true(float_of(&block, 0, STORE_GOLD_PROB, 0) == 100.0f);
 		assert_true(float_of(&block, 0, STORE_GOLD_PROB, 1) == -1.0f);
