@@ -57,7 +57,7 @@ dynamics_needs_labels(const struct dynamics *dynamics, struct portolan_error *er
 	return error_set(
 	        error, PORTOLAN_E_INVALID,
 	        "run '%s' records losses (log_loss), which have no labels, and this is about the probabilities of "
-	        "labels: metrics, select, map, compare, epochs, show, watch and serve know such runs",
+	        "labels: portolan help metrics says what such a run has",
 	        dynamics->info->name);
 }
 

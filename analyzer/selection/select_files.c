@@ -13,6 +13,7 @@
 #include "share_hint.h"
 #include "why.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,8 @@ select_add_parameters(struct report *report, const struct select_request *reques
 		report_text(report, "never_learned", never_learned_names[request->never_learned]);
 	if (request->common.query.never)
 		report_text(report, "never", never_names[request->common.query.never]);
+	if (!isnan(request->common.query.loss_threshold))
+		report_real(report, "loss_threshold", request->common.query.loss_threshold);
 	if (request->common.query.window)
 		report_whole(report, "window", request->common.query.window);
 	report_whole(report, "seed", request->seed);

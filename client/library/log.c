@@ -254,6 +254,8 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t
 		kept = frames_compact(&room, rows, run->leave_out, &text);
 	}
 	if (kept > 0) {
+		run->kind_fixed = true;
+		run->of_losses = batch->kind == PORTOLAN_LOSSES;
 		outcome->logged += kept;
 		atomic_fetch_add_explicit(&run->logged, kept, memory_order_relaxed);
 		atomic_store_explicit(&run->id_kind, shape.id_kind, memory_order_relaxed);
@@ -296,8 +298,6 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 		                 "run %s records %s, and these are %s: give them a run of their own", run->name,
 		                 run->of_losses ? "losses" : "probabilities of labels",
 		                 run->of_losses ? "probabilities of labels" : "losses");
-	run->kind_fixed = true;
-	run->of_losses = batch->kind == PORTOLAN_LOSSES;
 	log_judge_classes(run, batch, outcome);
 	status = log_add_own_columns(&run->frames, batch, &columns, error);
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)

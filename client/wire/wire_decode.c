@@ -325,7 +325,7 @@ decode_columns(struct reader *reader, struct wire_batch *batch)
 		task_loss |= strcmp(key, "task_loss") == 0;
 	}
 	batch->column_count = object->via.map.size;
-	if (!task_loss && (!gold_prob || !correct))
+	if (task_loss ? gold_prob || correct : !gold_prob || !correct)
 		reader_fail(reader, "columns", "must hold gold_prob and correct, or task_loss");
 }
 

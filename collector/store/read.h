@@ -63,12 +63,12 @@ int store_count_log(struct store_snapshot *snapshot, struct portolan_error *erro
 int store_snapshot_info_of(const struct view *view, uint32_t run, struct store_run_info *info,
                            struct portolan_error *error);
 
-/* Reads a chunk of an epoch, with the log's rows of it: the columns of the mask `columns` that the snapshot asked for,
- * or (STORE_EPOCH_RUN) the values kept per example. `image` is reset first. `lent` as in store_chunk_load(); it gets no
- * column if the log has rows of the chunk. */
 /* The columns that are read for those that were asked for: losses stand for gold_prob in a run of losses. */
 uint64_t store_snapshot_stored(const struct store_snapshot *snapshot, uint64_t columns);
 
+/* Reads a chunk of an epoch, with the log's rows of it: the columns of the mask `columns` that the snapshot asked for,
+ * or (STORE_EPOCH_RUN) the values kept per example. `image` is reset first. `lent` as in store_chunk_load(); it gets no
+ * column if the log has rows of the chunk. */
 int store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, uint64_t columns,
                         struct merge_chunk *image, struct chunk_lent *lent, struct portolan_error *error);
 

@@ -16,6 +16,7 @@
 
 #include "ids.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define NO_INDEX UINT32_MAX
@@ -56,6 +57,16 @@ rows_are_numbers(const uint8_t *data, uint32_t rows)
 }
 
 static bool
+rows_are_finite(const uint8_t *data, uint32_t rows)
+{
+	bool all = true;
+
+	for (uint32_t row = 0; row < rows; row++)
+		all &= isfinite(rows_float_at(data, row)) != 0;
+	return all;
+}
+
+static bool
 rows_are_classes(const uint8_t *data, uint32_t rows)
 {
 	uint32_t all = 0;
@@ -73,6 +84,8 @@ rows_are_good(unsigned column, const uint8_t *data, uint32_t rows)
 		return rows_are_probabilities(data, rows);
 	if (column == STORE_PREDICTED || column == STORE_GOLD)
 		return rows_are_classes(data, rows);
+	if (column == STORE_TASK_LOSS)
+		return rows_are_finite(data, rows);
 	return !column_is_float(column) || rows_are_numbers(data, rows);
 }
 

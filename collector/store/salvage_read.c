@@ -140,6 +140,20 @@ reading_remove_columns(const struct reading *reading, uint32_t epoch, uint32_t c
 
 enum lack { LACKS_NOTHING, LACKS_COLUMNS, LACKS_ALL };
 
+/* The columns without which the chunk says nothing. The epoch's record may be lost: then only the chunk itself, or the
+ * run's state, shows that it is of losses. */
+static uint64_t
+reading_needs(const struct reading *reading, uint32_t epoch, uint32_t chunk)
+{
+	const struct salvage_copy *copy = reading->copy;
+	const bool of_losses = reading_has_column(reading, epoch, chunk, STORE_TASK_LOSS) ||
+	                       (copy->has_state && store_is_of_losses(copy->state.columns));
+
+	if (epoch == STORE_EPOCH_RUN)
+		return STORE_COLUMN_BIT(STORE_SESSION);
+	return of_losses ? of_every_observation | STORE_COLUMN_BIT(STORE_TASK_LOSS) : of_every_observation;
+}
+
 /* Loads a chunk into the image, and says what it lacks. If it lacks anything, what cannot be read is removed from the
  * copy, and the image is not to be used. */
 static int
@@ -147,9 +161,7 @@ reading_load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint
                    enum lack *lacks, struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = &reading->snapshot;
-	const uint64_t needed = epoch == STORE_EPOCH_RUN
-	                                ? STORE_COLUMN_BIT(STORE_SESSION)
-	                                : of_every_observation | (columns & STORE_COLUMN_BIT(STORE_TASK_LOSS));
+	const uint64_t needed = reading_needs(reading, epoch, chunk);
 	const bool observed = reading_has_column(reading, epoch, chunk, STORE_GOLD_PROB | STORE_PRESENCE);
 	bool any = observed;
 	uint64_t bad = 0;

@@ -67,7 +67,7 @@ append_check_kind(uint64_t of_run, struct append_columns *resolved, struct porto
 		return error_set(
 		        error, STORE_E_DIFFERS, "the run records %s, and these are %s: give them a run of their own",
 		        losses ? "probabilities of labels" : "losses", losses ? "losses" : "probabilities of labels");
-	if (losses) {
+	if (losses) { /* as many as a frame or a chunk may have: the zeros are enough */
 		resolved->columns |= required;
 		resolved->data[STORE_GOLD_PROB] = resolved->data[STORE_CORRECT] = zeros;
 	} else if ((resolved->columns & required) != required) {

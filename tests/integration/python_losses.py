@@ -154,6 +154,18 @@ def test_losses_and_labels_do_not_mix(store):
     assert portolan.measures("losses", store=store)["task_loss"].tolist() == [0.375, -0.5]
 
 
+def test_rows_decide_what_a_run_records(store):
+    """A call that logs nothing decides nothing; columns come as a dict as well."""
+    with portolan.Run("run", store=store) as run:
+        run.log_loss(0, [1], [float("nan")])
+        run.log_gold(0, [1], [0.5], [True])
+    assert portolan.measures("run", store=store)["confidence"].tolist() == [0.5]
+    with portolan.Run("losses", store=store) as run:
+        run.log_loss(0, [1], [0.5], columns={"size": [2.0]}, weight=[3.0])
+    m = portolan.measures("losses", store=store)
+    assert (m["size"].tolist(), m["weight"].tolist()) == ([2.0], [3.0])
+
+
 def test_what_is_no_loss(store, capfd):
     with portolan.Run("run", store=store) as run:
         run.log_loss(0, [1, 2, 3, 4], np.array([0.5, np.nan, np.inf, 1e300]))

@@ -114,6 +114,8 @@ noise_action_fit(const struct noise_request *request)
 	dynamics_report_variability(&dynamics, MEASURE_BIT(measure));
 	if (measure == MEASURE_CONFIDENCE && fit.model.logistic.weight >= 0)
 		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
+	if (measure == MEASURE_VARIABILITY && fit.model.logistic.weight <= 0)
+		message_warning("flipped examples do not vary more than clean ones: the model is of no use");
 	status = dynamics_report(&dynamics, common->strict);
 	return flips.unknown > 0 && common->strict ? STATUS_INCOMPLETE : status;
 }

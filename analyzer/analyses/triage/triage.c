@@ -86,7 +86,7 @@ triage_run(void *context, struct portolan_error *error)
 	CLEANUP(dynamics_free) struct dynamics calibration = {0};
 	CLEANUP_ARRAY struct triage_row *rows = NULL;
 	size_t count, left_out;
-	int status;
+	int status, other;
 
 	(void)error;
 	triage_open(&run, NULL, &common->query, common->operands[0]);
@@ -98,9 +98,11 @@ triage_run(void *context, struct portolan_error *error)
 	triage_group(rows, count, request->low, request->share);
 	triage_write(request, &run, &calibration, rows, count);
 	if (left_out > 0)
-		message_warning("left out, as '%s' has none of their epochs: %s examples", calibration.info->name,
-		                NUMBER_GROUPED(left_out));
+		message_warning("left out, as they have no prediction at an epoch that '%s' has: %s examples",
+		                calibration.info->name, NUMBER_GROUPED(left_out));
 	status = dynamics_report(&run, common->strict);
+	other = dynamics_report(&calibration, common->strict);
+	status = other > status ? other : status;
 	return status == STATUS_DONE && common->strict && left_out > 0 ? STATUS_INCOMPLETE : status;
 }
 

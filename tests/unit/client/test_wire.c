@@ -470,6 +470,10 @@ test_batches(void **state)
 	frame.batch.column_count = 1;
 	assert_batch_refused(*state, &frame, "batch frame: \"columns\" must hold gold_prob and correct, or task_loss");
 	frame = small_batch();
+	frame.batch.columns[2] = (struct wire_column){text("task_loss"), WIRE_F4, frame.batch.columns[0].data};
+	frame.batch.column_count = 3;
+	assert_batch_refused(*state, &frame, "batch frame: \"columns\" must hold gold_prob and correct, or task_loss");
+	frame = small_batch();
 	frame.batch.columns[2] = (struct wire_column){text("Loss"), WIRE_F4, {strings, 0}};
 	frame.batch.columns[2].data = frame.batch.columns[0].data;
 	frame.batch.column_count = 3;

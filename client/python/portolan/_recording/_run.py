@@ -230,7 +230,7 @@ class Run:
         if left is not None:
             self._finish_log(left, epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, columns)
 
-    def log_loss(self, epoch: SupportsIndex, ids: Any, loss: Any, **columns: Any) -> None:
+    def log_loss(self, epoch: SupportsIndex, ids: Any, loss: Any, columns: Mapping[str, Any] | None = None, **named: Any) -> None:
         """Log n observations of `epoch` from any task that has a loss for each example: regression, detection, ranking, ...
 
         The run then records losses. Its measures are the mean loss (task_loss), the loss's variability, how fast it fell, ...;
@@ -239,15 +239,19 @@ class Run:
         Args:
             ids: as for log_logits().
             loss: (n,) finite numbers: one for each example (reduction="none"), not the mean of the batch.
-            columns: further numbers of each observation, (n,) each, by names of your own: as `columns` of log_logits().
+            columns: further numbers of each observation, (n,) each, by names of your own, as for log_logits(). They may be
+                arguments by these names, too.
 
         Example: ``run.log_loss(epoch, batch["id"], F.mse_loss(model(x), y, reduction="none").mean(1), length=lengths)``
         """
-        left = NotImplemented if columns else self._handle.log(epoch, _LOSSES, "loss", ids, loss, None, None, False)
+        own = {**_arrays.named(columns), **named}
+        left = NotImplemented if own else self._handle.log(epoch, _LOSSES, "loss", ids, loss, None, None, False)
         if left is not None:
-            self._finish_log(left, epoch, _LOSSES, "loss", ids, loss, None, columns=columns)
+            self._finish_log(left, epoch, _LOSSES, "loss", ids, loss, None, columns=own)
 
-    def log_regression(self, epoch: SupportsIndex, ids: Any, predicted: Any, target: Any, **columns: Any) -> None:
+    def log_regression(
+        self, epoch: SupportsIndex, ids: Any, predicted: Any, target: Any, columns: Mapping[str, Any] | None = None, **named: Any
+    ) -> None:
         """Log n observations of `epoch` of a regression of one number: what the model predicted, and what was right.
 
         The run records losses, the squared errors (see log_loss()), and the columns ``prediction`` and ``target``, from which
@@ -261,7 +265,10 @@ class Run:
         Example: ``run.log_regression(epoch, ids, model.predict(X), y)``
         """
         predicted, target, squares = _arrays.squared_errors(predicted, target)
-        self.log_loss(epoch, ids, squares, prediction=predicted, target=target, **columns)
+        own = {**_arrays.named(columns), **named}
+        if own.keys() & {"prediction", "target"}:
+            raise ValueError("columns: prediction and target are those of the regression itself")
+        self.log_loss(epoch, ids, squares, {"prediction": predicted, "target": target, **own})
 
     # After a training step no code is in the caches, and each function call costs some microseconds. So the usual case is a
     # single call into the extension, which returns None.

@@ -46,6 +46,8 @@ class TddsMoves:
             self._last = numpy.empty((0, now.shape[1]), "f4")
         if self._last.shape[1] != now.shape[1]:
             raise ValueError(f"{now.shape[1]} classes, and {self._last.shape[1]} before")
+        finite = numpy.isfinite(now).all(1)  # another row is refused; the distribution before it stays the last one
+        now = numpy.where(finite[:, None], now, numpy.nan)
         known = len(self._rows)
         rows = numpy.array([self._rows.setdefault(name, len(self._rows)) for name in names], int)
         if len(self._rows) > len(self._last):
@@ -56,8 +58,8 @@ class TddsMoves:
         self._last[rows[new]] = now[new]
         q, p = now.astype("f8"), self._last[rows].astype("f8")
         move = numpy.abs(q * (numpy.log(q + _LEAST) - numpy.log(p + _LEAST))).sum(1)
-        self._last[rows] = now
-        return {"tdds_move": move.astype("f4")}
+        self._last[rows[finite]] = now[finite]
+        return {"tdds_move": numpy.nan_to_num(move, nan=0.0).astype("f4")}
 
 
 def _matrix(values: Any) -> Any:

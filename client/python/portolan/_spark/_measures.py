@@ -78,7 +78,9 @@ def measures(
 
 def has_losses(df: DataFrame) -> bool:
     """Are these observations of a run that log_loss() recorded?"""
-    return "task_loss" in df.columns and "epoch" in df.columns and "gold_prob" not in df.columns
+    if {"task_loss", "gold_prob"} <= set(df.columns):
+        raise ValueError("the observations are of losses and of labels: take those of one kind, by run")
+    return "task_loss" in df.columns and "epoch" in df.columns
 
 
 def _range(epochs: str | tuple[int | None, int | None] | None) -> tuple[int, int]:
