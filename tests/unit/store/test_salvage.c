@@ -151,12 +151,53 @@ sessions_of_a_run_stored_anew(void **state)
 	fixture_free(salvaged);
 }
 
+/* The records of epochs say which columns these have. Without them the chunks tell, of labels and of losses. */
+static void
+records_of_epochs_are_lost(void **state)
+{
+	static const float gold_prob[] = {0.25f, 0.5f, 0.75f}, losses[] = {7, -1, 3};
+	static const uint8_t head[] = {'E', 1};
+
+	(void)state;
+	for (int of_losses = 0; of_losses < 2; of_losses++) {
+		struct fixture *fixture = fixture_new(), *salvaged = fixture_new();
+		uint32_t run = make_run(fixture, 1);
+		struct fixture_batch batch = {.n = 3, .gold_prob = gold_prob};
+		struct store_salvage_report report;
+		struct store_run_info info;
+		struct file file;
+		size_t lost = 0;
+
+		if (of_losses)
+			batch.floats[0] = (struct fixture_column){.name = "task_loss", .values = losses};
+		fixture_log(fixture, run, &batch);
+		fixture_end(fixture, run);
+		fixture_close(fixture);
+		file = map_data(fixture);
+		for (size_t at = 0; at + 72 <= file.size; at += 2)
+			if (memcmp(file.data + at, head, sizeof(head)) == 0 && file.data[at + 4] == 72 &&
+			    file.data[at + 5] == 0) {
+				file.data[at + 20] ^= 1;
+				lost++;
+			}
+		assert_true(lost > 0);
+		munmap(file.data, file.size);
+		report = salvage_run(fixture, salvaged);
+		assert_int_equal(report.observations, 3);
+		ok(store_writer_run_info(fixture_writer(salvaged), report.made, &info, &error));
+		assert_int_equal(info.of_losses, of_losses);
+		fixture_free(fixture);
+		fixture_free(salvaged);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(leaves_below_lost_branches),
 	        cmocka_unit_test(sessions_of_a_run_stored_anew),
+	        cmocka_unit_test(records_of_epochs_are_lost),
 	};
 
 	return cmocka_run_group_tests_name("store salvage", tests, NULL, NULL);
