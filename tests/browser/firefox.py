@@ -113,9 +113,16 @@ class Page(chromium.Page):
     def emulate(self, width, height, dark=False):
         """The window has this size inside."""
         self.here().privileged("Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', arguments[0])", 0 if dark else 1)
+        self.wait(lambda: self._has_size(width, height), f"a window of {width}×{height}")
+
+    def _has_size(self, width, height):
+        """Else asks for it, again and again: while a window is on its way to another size, its frame cannot be measured."""
+        if self.run("return [innerWidth, innerHeight]") == [width, height]:
+            return True
         beside, above = self.run("return [outerWidth - innerWidth, outerHeight - innerHeight]")
         self.driver.set_window_rect(width=width + beside, height=height + above)
-        self.wait(lambda: self.run("return [innerWidth, innerHeight]") == [width, height], f"a window of {width}×{height}")
+        time.sleep(0.3)
+        return self.run("return [innerWidth, innerHeight]") == [width, height]
 
     def less_motion(self, less=True):
         self.driver.privileged("Services.prefs.setIntPref('ui.prefersReducedMotion', arguments[0])", int(less))
