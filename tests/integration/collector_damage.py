@@ -73,7 +73,7 @@ class Damage(CollectorTest):
         collector = self.serves_the_others(STATE)
         listed = portolan(self.store, "runs")
         self.assertEqual(listed.returncode, 1)
-        self.assertIn("bad,,,,damaged,,\n", listed.stdout)
+        self.assertIn("bad,,,,damaged,,,\n", listed.stdout)
         self.assertIn("\ngood,2,5,10,recording,", listed.stdout)
         self.assertIn("run 'bad' is damaged", listed.stderr)
         listed = portolan(self.store, "runs", "--json")
@@ -111,7 +111,7 @@ class Damage(CollectorTest):
         self.serves_the_others(NUMBER)
         listed = portolan(self.store, "runs")
         self.assertEqual(listed.returncode, 1)
-        self.assertIn("bad,,,,damaged,,\n", listed.stdout)
+        self.assertIn("bad,,,,damaged,,,\n", listed.stdout)
 
     def found_while_recording(self, record):
         self.make(record)

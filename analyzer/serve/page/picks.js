@@ -11,7 +11,8 @@ const SHOWN_MOST = 12; /* matches that are listed */
 export function withPick(labels, largest, label) {
   if (labels.includes(label)) return labels;
   const unpicked = labels.findLastIndex((one) => largest.has(one));
-  return labels.with(unpicked < 0 ? labels.length - 1 : unpicked, label);
+  const gone = unpicked < 0 ? labels.length - 1 : unpicked;
+  return labels.map((one, i) => (i === gone ? label : one));
 }
 
 const fold = (text) => text.toLocaleLowerCase();
