@@ -69,12 +69,11 @@ static int
 colours_by_categories(struct colours *colours, struct portolan_error *error)
 {
 	const struct categories *categories = &colours->axis.categories;
-	size_t n = categories->view->dynamics.count;
 	CLEANUP_FREE uint64_t *counts = colours_count(categories);
-	CLEANUP_FREE unsigned char *ranks = malloc(categories->known + 1);
 	int code = 0;
 
-	if (!counts || !ranks)
+	colours->ranks = malloc(categories->known + 1);
+	if (!counts || !colours->ranks)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (colours->picked)
 		code = colours_choose_picked(colours, counts, error);
@@ -82,26 +81,17 @@ colours_by_categories(struct colours *colours, struct portolan_error *error)
 		colours_choose_largest(colours, counts, categories->known);
 	if (code < 0)
 		return code;
-	memset(ranks, COLOUR_OTHER, categories->known);
-	for (size_t r = 0; r < colours->entry_count; r++)
+	memset(colours->ranks, COLOUR_OTHER, categories->known);
+	colours->without = colours->others = categories->view->dynamics.count;
+	for (size_t k = 0; k < categories->known; k++)
+		colours->without -= counts[k];
+	colours->others -= colours->without;
+	for (size_t r = 0; r < colours->entry_count; r++) {
+		colours->others -= colours->entries[r].count;
 		if (colours->entries[r].number != SIZE_MAX)
-			ranks[colours->entries[r].number] = (unsigned char)r;
-	for (size_t i = 0; i < n; i++)
-		colours->bytes[i] = categories->numbers[i] < 0 ? COLOUR_NONE : ranks[categories->numbers[i]];
-	return 0;
-}
-
-/* Colours each example by its number. */
-static inline __attribute__((always_inline)) void
-colours_by_numbers(struct colours *colours, const struct dynamics *dynamics, bool is_log)
-{
-	for (size_t i = 0; i < dynamics->count; i++) {
-		double value = colours->axis.values[dynamics->order[i]];
-
-		colours->bytes[i] =
-		        (unsigned char)(isnan(value) ? COLOUR_NONE
-		                                     : axis_step(&colours->axis, value, COLOUR_NONE - 1, is_log));
+			colours->ranks[colours->entries[r].number] = (unsigned char)r;
 	}
+	return 0;
 }
 
 /* Reads the list of picked labels. */
@@ -137,31 +127,6 @@ colours_by_value(struct colours *colours, const struct view *view, struct texts 
 	if (colours->picked)
 		return error_set(error, PORTOLAN_E_INVALID, "pick is of categories, and '%.100s' holds numbers",
 		                 choice->name);
-	if (colours->axis.is_log)
-		colours_by_numbers(colours, &view->dynamics, true);
-	else
-		colours_by_numbers(colours, &view->dynamics, false);
-	return 0;
-}
-
-static int
-colours_fill(struct colours *colours, const struct view *view, struct texts *texts, const struct colour_choice *choice,
-             struct portolan_error *error)
-{
-	int code = choice->picked ? colours_read_picked(colours, choice->picked, error) : 0;
-
-	if (code < 0)
-		return code;
-	if (choice->name && strcmp(choice->name, "none") != 0)
-		code = colours_by_value(colours, view, texts, choice, error);
-	else
-		memset(colours->bytes, COLOUR_NONE, view->dynamics.count);
-	if (code < 0)
-		return code;
-	for (size_t i = 0; i < view->dynamics.count; i++) {
-		colours->without += colours->bytes[i] == COLOUR_NONE;
-		colours->others += colours->bytes[i] == COLOUR_OTHER;
-	}
 	return 0;
 }
 
@@ -169,11 +134,13 @@ int
 colours_make(struct colours *colours, const struct view *view, struct texts *texts, const struct colour_choice *choice,
              struct portolan_error *error)
 {
-	int code;
+	int code = 0;
 
-	*colours = (struct colours){.bytes = malloc(view->dynamics.count + 1), .name = choice->name};
-	code = colours->bytes ? colours_fill(colours, view, texts, choice, error)
-	                      : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	*colours = (struct colours){.view = view, .name = choice->name};
+	if (choice->picked)
+		code = colours_read_picked(colours, choice->picked, error);
+	if (code >= 0 && choice->name && strcmp(choice->name, "none") != 0)
+		code = colours_by_value(colours, view, texts, choice, error);
 	if (code < 0)
 		colours_free(colours);
 	return code;
@@ -182,10 +149,62 @@ colours_make(struct colours *colours, const struct view *view, struct texts *tex
 void
 colours_free(struct colours *colours)
 {
-	free(colours->bytes);
+	free(colours->ranks);
 	axis_free(&colours->axis);
 	json_decref(colours->picked);
 	*colours = (struct colours){0};
+}
+
+static void
+colours_fill_categories(const struct colours *colours, const uint32_t *places, size_t n, unsigned char *bytes)
+{
+	const int32_t *numbers = colours->axis.categories.numbers;
+
+	for (size_t i = 0; i < n; i++) {
+		int32_t number = numbers[places ? places[i] : i];
+
+		bytes[i] = number < 0 ? COLOUR_NONE : colours->ranks[number];
+	}
+}
+
+static inline __attribute__((always_inline)) void
+colours_fill_numbers(const struct colours *colours, const uint32_t *places, size_t n, unsigned char *bytes, bool is_log)
+{
+	const struct axis *axis = &colours->axis;
+	const uint32_t *order = colours->view->dynamics.order;
+
+	for (size_t i = 0; i < n; i++) {
+		double value = axis->values[order[places ? places[i] : i]];
+
+		bytes[i] = (unsigned char)(isnan(value) ? COLOUR_NONE : axis_step(axis, value, COLOUR_NONE - 1, is_log));
+	}
+}
+
+void
+colours_fill(const struct colours *colours, const uint32_t *places, size_t n, unsigned char *bytes)
+{
+	if (!colours->are_by_value)
+		memset(bytes, COLOUR_NONE, n);
+	else if (colours->axis.are_categories)
+		colours_fill_categories(colours, places, n, bytes);
+	else if (colours->axis.is_log)
+		colours_fill_numbers(colours, places, n, bytes, true);
+	else
+		colours_fill_numbers(colours, places, n, bytes, false);
+}
+
+/* Counts the examples without a value. */
+static uint64_t
+colours_count_none(const struct colours *colours)
+{
+	const struct dynamics *dynamics = &colours->view->dynamics;
+	uint64_t count = 0;
+
+	if (colours->axis.are_categories)
+		return colours->without;
+	for (size_t i = 0; i < dynamics->count; i++)
+		count += isnan(colours->axis.values[dynamics->order[i]]) != 0;
+	return count;
 }
 
 static void
@@ -229,7 +248,7 @@ colours_report(struct report *report, const char *key, const struct colours *col
 	report_begin(report, key);
 	report_text(report, "name", colours->name);
 	report_text(report, "kind", colours->axis.are_categories ? "category" : "number");
-	report_whole(report, "none", colours->without);
+	report_whole(report, "none", colours_count_none(colours));
 	if (colours->axis.are_categories) {
 		colours_report_values(report, colours);
 	} else {

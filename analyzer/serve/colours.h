@@ -23,13 +23,13 @@ struct colour_choice {
 };
 
 struct colours {
-	unsigned char *bytes; /* by place (number among the observed examples, by ascending id) */
-	uint64_t without;     /* examples that have COLOUR_NONE */
 	/* private */
+	const struct view *view;
 	const char *name;  /* of the choice */
 	bool are_by_value; /* false: all examples have COLOUR_NONE, and there is no axis */
 	struct axis axis;
-	json_t *picked; /* NULL: nothing was picked */
+	json_t *picked;       /* NULL: nothing was picked */
+	unsigned char *ranks; /* the colour of each category, by its number */
 	struct colour_entry {
 		const char *label; /* if it was picked */
 		size_t number;     /* of the category; SIZE_MAX: no example of the view has it */
@@ -37,14 +37,18 @@ struct colours {
 		uint64_t count;
 	} entries[COLOURS_MAX]; /* the categories with a colour of their own */
 	size_t entry_count;
-	uint64_t others; /* examples that have COLOUR_OTHER */
+	uint64_t without, others; /* by category: examples that have COLOUR_NONE, and COLOUR_OTHER */
 };
 
-/* Colours by `choice`, whose texts must stay until colours_free(), as must the view. `texts` NULL: there is no user's
+/* Decides on the colours by `choice`, whose texts must stay until colours_free(), as must the view. `texts` NULL: there is no user's
  * file. PORTOLAN_E_INVALID: there is no such column or category. */
 int colours_make(struct colours *colours, const struct view *view, struct texts *texts,
                  const struct colour_choice *choice, struct portolan_error *error);
 void colours_free(struct colours *colours); /* may be called twice */
+
+/* Writes the colours of n examples to bytes[]. Examples go by their places, numbers among the observed ones by ascending
+ * id: those in places[], or, if that is NULL, 0 … n − 1. */
+void colours_fill(const struct colours *colours, const uint32_t *places, size_t n, unsigned char *bytes);
 
 /* Writes the legend: {"name", "kind": "category", "none", "values": [{"label", "value", "count"}, …]}, values in the
  * order of their colours, and last {"label": "other", "value": null, "count", "other": true}, if examples have
