@@ -74,14 +74,25 @@ def text_of(page, selector):
     return page.run("return document.querySelector(arguments[0]).textContent", selector)
 
 
-def colours_of_piles(page):
-    """By place, as they are seen without what lies over the points."""
-    page.run("document.querySelector('#map svg.over').style.visibility = 'hidden'")
+def look_at_piles(page):
     plot, (start, size), (x_start, x_size) = page.plot(), page.axis("y"), page.axis("x")
     places = [(-x_start / x_size * plot["width"], plot["height"] * (1 - (level - start) / size)) for level in PLACES.values()]
     page.next_picture()
-    found = page.here().execute_async_script(READ_COLOURS, page.find("#map canvas.points").screenshot_as_base64, places)
-    return dict(zip(PLACES, map(np.array, found)))
+    return page.here().execute_async_script(READ_COLOURS, page.find("#map canvas.points").screenshot_as_base64, places)
+
+
+def colours_of_piles(page):
+    """By place, as they are seen without what lies over the points; once two looks are the same: as long as parts of the page arrive,
+    the map may move between the question where a pile lies and the picture."""
+    page.run("document.querySelector('#map svg.over').style.visibility = 'hidden'")
+    looks = [look_at_piles(page)]
+
+    def is_still():
+        looks.append(look_at_piles(page))
+        return looks[-1] == looks[-2]
+
+    page.wait(is_still, "a map that stays as it is")
+    return dict(zip(PLACES, map(np.array, looks[-1])))
 
 
 def label_colours(page):
