@@ -238,7 +238,7 @@ def test_two_runs(served, page):
     one.wait(lambda: compared(one) == expected, f"{expected}")
     one.run("document.querySelector('#compare input[type=checkbox]').click()")
     either = (chosen["one"] | chosen["two"]) & ids["one"] & ids["two"]
-    one.wait(lambda: f"{len(either)} examples move" in one.find(".compared").text, f"{len(either)} examples that move")
+    one.wait(lambda: f"{len(either)} examples move" in one.find("#compare .compared").text, f"{len(either)} examples that move")
     axes = """return ['#map', '#other-map'].map((map) => ['x', 'y'].map((axis) =>
         [...document.querySelectorAll(`${map} g.axes g.${axis} .tick`)].map((tick) => tick.getAttribute('transform') + tick.textContent)))"""
     one.wait(lambda: (lambda here, there: all(here) and here == there)(*one.run(axes)), "both maps with the same axes")
