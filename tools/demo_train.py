@@ -64,15 +64,21 @@ class Words:
         return len(self.words)
 
 
+def load_plain(out):
+    """(class names, words to train on, words held out), without features."""
+    (words, languages), (held_out_words, held_out_languages) = (read_words(out / name) for name in ("words.tsv", "held-out.tsv"))
+    labels = sorted(set(languages))
+    return labels, Words(words, np.searchsorted(labels, languages), None), Words(held_out_words, np.searchsorted(labels, held_out_languages), None)
+
+
 def load(out, progress):
     """(class names, words to train on, words held out)."""
-    words, languages = read_words(out / "words.tsv")
-    held_out_words, held_out_languages = read_words(out / "held-out.tsv")
-    labels = sorted(set(languages))
-    progress.finish(f"cutting {len(words) + len(held_out_words):,} words into pieces of 1 to 4 letters")
+    labels, train, held_out = load_plain(out)
+    progress.finish(f"cutting {len(train) + len(held_out):,} words into pieces of 1 to 4 letters")
     vectorizer = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, alternate_sign=False)
-    return (labels, Words(words, np.searchsorted(labels, languages), vectorizer.transform(words)),
-            Words(held_out_words, np.searchsorted(labels, held_out_languages), vectorizer.transform(held_out_words)))
+    for part in (train, held_out):
+        part.features = vectorizer.transform(part.words)
+    return labels, train, held_out
 
 
 def make_classifier(seed):

@@ -36,7 +36,7 @@ static const struct {
          {"max-memory", "SIZE", OPTION_SIZE, TO(query.max_memory), .least = MEMORY_LEAST,
           .group = OPTION_GROUP_RESOURCES}},
         {COMMON_SCRIPT,
-         {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs", .group = OPTION_GROUP_OUTPUT}},
+         {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs scatter", .group = OPTION_GROUP_OUTPUT}},
         {COMMON_STORE, {"store", "DIR", OPTION_FOLDER, TO(query.store)}},
         {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES}},
         {ANY, {"verbose", NULL, OPTION_FLAG, TO(verbose), 'v', .group = OPTION_GROUP_RESOURCES}},

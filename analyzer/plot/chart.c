@@ -301,8 +301,8 @@ chart_set_panel(FILE *stream, const struct chart *chart, const struct frame *fra
 	panel_find_range(panel, &least, &most);
 	script_set_text_item(stream, "Title", p + 1, panel->title ? panel->title : "",
 	                     (frame->right - frame->left) / LABEL_EM);
-	script_set_text_item(stream, "XLabel", p + 1, panel->x_label, 25);
-	script_set_text_item(stream, "YLabel", p + 1, panel->y_label, 20);
+	script_set_name_item(stream, "XLabel", p + 1, panel->x_label, 25);
+	script_set_name_item(stream, "YLabel", p + 1, panel->y_label, 20);
 	script_set_items(stream, "Left Right Bottom Top KeyRows KeyColumns", p + 1,
 	                 (double[]){frame->left, frame->right, frame->bottom, frame->top, (double)frame->key_rows,
 	                            (double)frame->key_columns});
@@ -320,8 +320,8 @@ static void
 chart_set_series(FILE *stream, const struct chart_series *series, size_t item)
 {
 	static const char *const styles[] = {
-	        [CHART_LINE] = "line", [CHART_POINTS] = "points", [CHART_BARS] = "bars",
-	        [CHART_DOTS] = "dots", [CHART_PAIRS] = "pairs",   [CHART_ACROSS] = "across"};
+	        [CHART_LINE] = "line",   [CHART_POINTS] = "points", [CHART_BARS] = "bars", [CHART_DOTS] = "dots",
+	        [CHART_PAIRS] = "pairs", [CHART_ACROSS] = "across", [CHART_HAZE] = "haze", [CHART_AREA] = "area"};
 	bool is_few = series->style == CHART_DOTS && series->n <= FEW;
 	bool is_dense = series->style == CHART_POINTS && series->n > DENSE;
 

@@ -11,6 +11,8 @@ look(style, k) = style eq 'line' ? sprintf("with lines linewidth 2 linecolor rgb
 	style eq 'pairs' ? sprintf("with lines linewidth 1 linecolor rgb '%s'", Hue[k]) : \
 	style eq 'dashes' ? sprintf("with lines linewidth 2 dashtype %s linecolor rgb '%s'", dash(k), Hue[k]) : \
 	style eq 'points' ? sprintf("with linespoints linewidth 2 dashtype %s pointtype %s pointsize 0.6 linecolor rgb '%s'", dash(k), mark(k), Hue[k]) : \
+	style eq 'haze' ? sprintf("with points pointtype 7 pointsize 0.35 linecolor rgb '#b8%s'", substr(Hue[k], 2, 7)) : \
+	style eq 'area' ? sprintf("with filledcurves closed linecolor rgb '%s' fillstyle transparent solid %s noborder", Hue[k], fill(k)) : \
 	style eq 'across' ? sprintf("with boxxyerror linecolor rgb '%s' fillstyle solid %s border", Hue[k], fill(k)) : \
 	style eq 'bars' ? sprintf("with boxes linecolor rgb '%s' fillstyle transparent solid %s border", Hue[k], fill(k)) : \
 	sprintf("with points pointtype %s pointsize %s linecolor rgb '%s'", mark(k), style eq 'few dots' ? '0.8' : '0.35', Hue[k])

@@ -12,6 +12,8 @@ enum chart_style {
 	CHART_BARS,   /* x is the middle of a bar, and bars touch */
 	CHART_DOTS,
 	CHART_PAIRS,  /* a line joins points 0 and 1, another points 2 and 3, … */
+	CHART_HAZE,   /* dots that show through: of so many that they hide one another */
+	CHART_AREA,   /* what the points, joined in their order, enclose */
 	CHART_ACROSS, /* horizontal bars from the left edge to x, centred on y; a named line has room for two */
 };
 

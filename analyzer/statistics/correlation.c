@@ -50,6 +50,19 @@ correlation_pearson(const double *x, const double *y, size_t n)
 	return fmax(-1, fmin(1, r));
 }
 
+struct correlation_interval
+correlation_interval(double r, uint64_t n, double deviations)
+{
+	double half;
+
+	if (isnan(r))
+		return (struct correlation_interval){NAN, NAN};
+	if (n <= 3)
+		return (struct correlation_interval){-1, 1};
+	half = deviations / sqrt((double)(n - 3));
+	return (struct correlation_interval){tanh(atanh(r) - half), tanh(atanh(r) + half)};
+}
+
 void
 correlation_ranks(const double *values, size_t n, struct sort_item *items, double *ranks)
 {

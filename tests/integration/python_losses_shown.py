@@ -84,7 +84,7 @@ def test_compare(store, tmp_path):
     code, out, said = portolan_says("compare", "a", "b", store=store)
     assert code == 0 and "50 examples that only run 'a' has" in said
     rows = {row["measure"]: row for row in table(out)}
-    assert list(table(out)[0]) == ["measure", "run_a", "run_b", "examples", "pearson", "spearman"]
+    assert list(table(out)[0]) == ["measure", "run_a", "run_b", "examples", "pearson", "spearman", "pearson_low", "pearson_high"]
     assert {"task_loss", "variability", "learning_speed", "detrended_variability", "loss_ema"} <= set(rows) and "confidence" not in rows
     first, second = (portolan.measures(name, store=store) for name in "ab")
     for name in ("task_loss", "variability", "learning_speed"):

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import portolan
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "analyzer" / "RECIPES.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(python|sh)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
@@ -75,6 +77,20 @@ def test_agreement(folder):
     assert {len(record["annotator_labels"]) for record in records} == {1, 3, 5} and any(row["majority"] == "" for row in rows)
     assert abs(count_agreement(list("aaabc")) - 3 / 5) < 1e-12 and abs(count_agreement(list("aab")) - 1 / 3) < 1e-12 and count_agreement(list("ab")) == 0
     assert b"agreement" in (folder / "agreement.svg").read_bytes()
+
+
+def test_dropout_beside_training(folder):
+    training, dropout = (portolan.measures(name, store=folder / "portolan-store") for name in ("training", "dropout"))
+    assert (training["epochs"] == 15).all() and (dropout["epochs"] == 50).all() and (dropout["variability"] > 0).all()
+    with open(folder / "dropout.csv", encoding="ascii", newline="") as file:
+        rows = {row["measure"]: row for row in csv.DictReader(file)}
+    for measure in ("confidence", "variability"):
+        r = np.corrcoef(training[measure], dropout[measure])[0, 1]
+        low, high = np.tanh(np.arctanh(r) + np.array([-1, 1]) * 1.959963984540054 / np.sqrt(600 - 3))
+        np.testing.assert_allclose([float(rows[measure][name]) for name in ("pearson", "pearson_low", "pearson_high")], [r, low, high], rtol=0, atol=1e-9)
+        assert f"{measure}: r = {r:.3f}, 95% interval {low:.3f} to {high:.3f}" in (folder / "dropout.svg").read_text(encoding="utf-8")
+    assert float(rows["confidence"]["pearson_low"]) > 0.8  # both ask the same of the model: which examples it has right for sure
+    assert (folder / "dropout-map.svg").stat().st_size > 10000
 
 
 def test_wrong_prices_are_the_hardest(folder):

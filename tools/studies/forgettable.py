@@ -3,15 +3,19 @@
 Each word comes with a cue, a feature that names a language: nine times out of ten the right one, so that it is worth more than any
 group of letters, and wrong otherwise. A shallow model (letters, pairs of letters and the cue; linear) is recorded, and its forgettable
 words taken. A larger one (groups of up to four letters and the cue; a hidden layer) is trained on everything, and then a second
-time, at a smaller step, on those words; or on a random subset of the same size; or on what it forgets itself.
-What counts is its accuracy where the cue misleads.
+time, at a smaller step, on those words; or on as many random ones; on as many with the highest loss in the shallow model's last epoch
+(section 4.4, Fig. 4); or on what it forgets itself. Others learn the forgettable words alone, or as many random ones (Table 7).
+What counts is the accuracy where the cue misleads; and what the probabilities are worth where half of the cues do (calibration.py).
 """
+
+import json
 
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
+import calibration
 import portolan
 import portolan.sklearn
 
@@ -21,6 +25,7 @@ HIDDEN, BATCH = 128, 100
 EPOCHS, STEP = 10, 0.1
 SECOND_EPOCHS, SECOND_STEP = 3, 0.01
 TESTS = ("cue as in training", "no cue", "cue misleads")
+FORGETTABLE, RANDOM, OWN = "then forgettable, of the shallow model", "then random, as many", "then forgettable, of the model itself"
 
 
 class Network:
@@ -69,6 +74,10 @@ class Network:
         twin.velocity = [np.zeros_like(w) for w in self.weights]
         return twin
 
+    def probs(self, x):
+        probs = np.exp(self.forward(x)[1])
+        return probs / probs.sum(axis=1, keepdims=True)
+
     def accuracy(self, x, gold):
         return float((self.forward(x)[1].argmax(axis=1) == gold).mean())
 
@@ -102,54 +111,96 @@ def choose(words, per_language, classes, rng):
     return [words.words[row] for row in rows], words.gold[rows]
 
 
-def one_seed(study, seed):
-    """{row of the table: [accuracy on each test]}, and how many words are forgettable and how many of them have a wrong cue."""
-    rng, classes = np.random.default_rng(seed), len(study.labels)
-    train = Cued(*choose(study.train, PER_LANGUAGE, classes, rng), classes, CUE_IS_RIGHT, rng)
-    held_out = (study.held_out.words, study.held_out.gold, classes)
-    tests = [Cued(*held_out, right, rng) for right in (CUE_IS_RIGHT, None, 0.0)]
-    tests = [(test.large(), test.gold) for test in tests]
+def train_alone(x, gold, words, classes, seed):
+    """A new network that learns these words alone, for as many steps as EPOCHS rounds over so many words have."""
+    network = Network(2**13 + classes, classes, seed + 100)
+    for _ in range(-(-EPOCHS * words // len(gold))):
+        network.train_epoch(x, gold, STEP)
+    return network
 
+
+def record(study, seed, train, x, classes):
+    """Records the shallow model and the larger one; the names of the runs, and the larger model."""
     shallow, large = f"forgettable/shallow/seed{seed}", f"forgettable/large/seed{seed}"
     estimator = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=1.0, alpha=1e-7, random_state=seed)
     portolan.sklearn.track(
         estimator, train.shallow(), train.gold, shallow, EPOCHS, ids=train.words, batch_size=1000, store=study.store, overwrite=True)
-    x, network = train.large(), Network(2**13 + classes, classes, seed)
+    network = Network(2**13 + classes, classes, seed)
     with portolan.Run(large, store=study.store, labels=study.labels, config={"seed": seed, "hidden": HIDDEN}, overwrite=True) as run:
         for epoch in range(EPOCHS):
             network.train_epoch(x, train.gold, STEP)
             run.log_logits(epoch, train.words, network.forward(x)[1], train.gold)
             run.end_epoch(epoch)
+    return shallow, large, network
 
+
+def choose_subsets(study, train, shallow, large, rng):
+    """{row of the table: rows of the words of the second training}"""
     place = {word: row for row, word in enumerate(train.words)}
 
-    def forgettable(name, *words):
-        return np.array([place[word] for word in study.portolan("select", name, "--by", "forgettable", *words).split("\n")[:-1]])
+    def ranked(name, rule, *words):
+        return np.array([place[word] for word in study.portolan("select", name, "--by", rule, *words).split("\n")[:-1]])
 
-    chosen = forgettable(shallow)
-    size = len(chosen)
-    subsets = {
-        "then forgettable, of the shallow model": chosen,
-        "then random, as many": rng.permutation(len(train.words))[:size],
-        "then forgettable, of the model itself": forgettable(large),
+    chosen = ranked(shallow, "forgettable")
+    return {
+        FORGETTABLE: chosen,
+        RANDOM: rng.permutation(len(train.words))[:len(chosen)],
+        "then the highest final loss of the shallow model, as many": ranked(shallow, "loss:desc", "--epochs", f"{EPOCHS - 1}:", "--count", len(chosen)),
+        OWN: ranked(large, "forgettable"),
         "then everything": np.arange(len(train.words)),
     }
-    rows = {"trained once": [network.accuracy(*test) for test in tests]}
+
+
+def one_seed(study, seed):
+    """{row of the table: [accuracy on each test]}; {model: Calibration}; how many words are forgettable, and how many of them have a wrong cue."""
+    rng, classes = np.random.default_rng(seed), len(study.labels)
+    train = Cued(*choose(study.train, PER_LANGUAGE, classes, rng), classes, CUE_IS_RIGHT, rng)
+    held_out = (study.held_out.words, study.held_out.gold, classes)
+    tests = [Cued(*held_out, right, rng) for right in (CUE_IS_RIGHT, None, 0.0)]
+    tests, mixed = [(test.large(), test.gold) for test in tests], Cued(*held_out, calibration.HALF, rng)
+    x, mixed_x = train.large(), mixed.large()
+
+    def calibrate(model):
+        return calibration.calibrate(model.probs(mixed_x), mixed.gold, mixed.cue)
+
+    shallow, large, network = record(study, seed, train, x, classes)
+    subsets = choose_subsets(study, train, shallow, large, rng)
+    rows, calibrated = {"trained once": [network.accuracy(*test) for test in tests]}, {"trained once": calibrate(network)}
     for title, subset in subsets.items():
         twin = network.copy(seed)
         for _ in range(SECOND_EPOCHS):
             twin.train_epoch(x[subset], train.gold[subset], SECOND_STEP)
         rows[title] = [twin.accuracy(*test) for test in tests]
-    return rows, {"words": len(train.words), "forgettable": size, "own": len(subsets["then forgettable, of the model itself"]),
-                  "wrong cue among them": float((train.cue[chosen] != train.gold[chosen]).mean())}
+        if title in (FORGETTABLE, RANDOM):
+            calibrated[title.split(",", maxsplit=1)[0]] = calibrate(twin)
+    for title in (FORGETTABLE, RANDOM):
+        alone = train_alone(x[subsets[title]], train.gold[subsets[title]], len(train.words), classes, seed)
+        rows[title.replace("then", "only")] = [alone.accuracy(*test) for test in tests]
+    chosen = subsets[FORGETTABLE]
+    return rows, calibrated, {"words": len(train.words), "forgettable": len(chosen), "own": len(subsets[OWN]),
+                              "wrong cue among them": float((train.cue[chosen] != train.gold[chosen]).mean())}
+
+
+def stored_seed(study, seed):
+    """one_seed(), or what it found before."""
+    path = study.out / f"forgettable/seed{seed}.json"
+    if not path.exists():
+        rows, models, fact = one_seed(study, seed)
+        path.parent.mkdir(exist_ok=True)
+        path.with_suffix(".part").write_text(json.dumps([rows, {name: calibration.as_json(one) for name, one in models.items()}, fact]))
+        path.with_suffix(".part").rename(path)
+        study.progress.finish(f"seed {seed}: where the cue misleads, " + ", ".join(f"{title}: {row[2]:.3f}" for title, row in rows.items()))
+    rows, models, fact = json.loads(path.read_text())
+    return rows, {name: calibration.from_json(of) for name, of in models.items()}, fact
 
 
 def study_forgettable(study, seeds):
-    """Rows of a table, the heading first; and a line about the subsets."""
-    results, facts = [], []
+    """Two tables, each a list of rows, the heading first; and a line about the subsets. Leaves forgettable.png."""
+    results, facts, calibrated = [], [], {}
     for seed in seeds:
-        rows, fact = one_seed(study, seed)
-        study.progress.finish(f"seed {seed}: where the cue misleads, " + ", ".join(f"{title}: {row[2]:.3f}" for title, row in rows.items()))
+        rows, models, fact = stored_seed(study, seed)
+        for title, one in models.items():
+            calibrated.setdefault(title, []).append(one)
         results.append(rows)
         facts.append(fact)
     table = [["held-out accuracy", *(cell for test in TESTS for cell in (test, "s.d."))]]
@@ -157,5 +208,6 @@ def study_forgettable(study, seeds):
         values = np.array([rows[title] for rows in results])
         table.append([title, *(cell for j in range(len(TESTS)) for cell in (f"{values[:, j].mean():.3f}", f"{values[:, j].std(ddof=1):.3f}"))])
     mean = {name: np.mean([fact[name] for fact in facts]) for name in facts[0]}
-    return table, (f"{mean['words']:,.0f} words; forgettable {mean['forgettable']:,.0f} of them ({mean['wrong cue among them']:.0%} with a wrong cue, of all "
+    calibration.draw(study.out / "forgettable.png", calibrated)
+    return [table, calibration.table_of(calibrated)], (f"{mean['words']:,.0f} words; forgettable {mean['forgettable']:,.0f} of them ({mean['wrong cue among them']:.0%} with a wrong cue, of all "
                    f"words {1 - CUE_IS_RIGHT:.0%}), for the larger model itself {mean['own']:,.0f}; {len(seeds)} seeds")

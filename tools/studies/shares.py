@@ -6,7 +6,6 @@ of the data that was held out. Each seed has its own split, changed labels, run,
 """
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+import charts
 import small_data
 import epochs
 import portolan
 from forgettable import BATCH, Network
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("digits", "words", "satellite", "spam")
 SEEDS = (1, 2, 3, 4, 5)
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.7)
@@ -130,26 +129,15 @@ def tables_of(found):
 
 
 def draw(picture, panels):
-    """A panel for each kind of labels, a line for each rule, in the look of the analyzer's charts; a colour for each kind of rule."""
-    begin, chart = ((ROOT / "analyzer/plot" / name).read_text(encoding="utf-8") for name in ("begin.gp", "chart.gp"))
-    width, height, panel, left, between = 1090, 440, 340, 78, 56
-    script = [f"own_picture = '{picture}'; own_data = ''; format = 'png'; width = {width}; height = {height}", begin,
-              re.search("^array Hue.*", chart, re.MULTILINE)[0],
-              "set multiplot\nset xlabel 'kept, %' textcolor rgb ink\nset xrange [5:75]\nset bmargin at screen Y(56)\nset tmargin at screen Y(height - 40)"]
-    for place, (title, differences) in enumerate(panels.items()):
-        start, lines = left + place * (panel + between), ["0 with lines linewidth 2 linecolor rgb Hue[5] title 'random'"]
+    """A panel for each kind of labels, a line for each rule; a colour for each kind of rule."""
+    drawn = []
+    for title, differences in panels.items():
+        lines = [charts.Series("random", [(5, 0), (75, 0)], 5, style="lines")]
         for kind, titles in enumerate(KINDS):
-            for i, rule in enumerate(titles):
-                points = "".join(f"{100 * share} {100 * value}\n" for share, value in zip(SHARES, differences[rule]))
-                script.append(f"$set{place}_{kind}_{i} << EOD\n{points}EOD")
-                lines.append(f"$set{place}_{kind}_{i} with linespoints linewidth 2 dashtype {DASHES[i]} pointtype {MARKS[i]} pointsize 0.8 "
-                             f"linecolor rgb Hue[{HUES[kind]}] title '{rule}'")
-        script.append(f"set lmargin at screen X({start})\nset rmargin at screen X({start + panel})\nset title '{title}' textcolor rgb ink\n"
-                      + ("set ylabel 'accuracy less that of random, points' textcolor rgb ink\n" if place == 0 else "unset ylabel\n")
-                      + (f"set key at screen X({start + panel + 16}),Y(height - 40) left top Left reverse noenhanced samplen 3 textcolor rgb ink\n"
-                         if place == len(panels) - 1 else "unset key\n")
-                      + "plot " + ", \\\n  ".join(lines))
-    subprocess.run(["gnuplot", "-d"], input="\n".join(script) + "\n", check=True, text=True)
+            lines += [charts.Series(rule, [(100 * share, 100 * value) for share, value in zip(SHARES, differences[rule])], HUES[kind], DASHES[i], MARKS[i])
+                      for i, rule in enumerate(titles)]
+        drawn.append(charts.Panel(title, "kept, %", "" if drawn else "accuracy less that of random, points", lines, (5, 75)))
+    charts.draw(picture, drawn)
 
 
 def study_shares(program, out, short):

@@ -2,6 +2,8 @@
  * likely chance alone does as much (the binomial tail), for ranking.c. */
 #include "token_statistics.h"
 
+#include "statistics/beta.h"
+
 #include <math.h>
 
 struct token_statistic
@@ -27,39 +29,10 @@ token_statistic(const uint64_t *counts, const double *priors, size_t labels)
 	return statistic;
 }
 
-/* The continued fraction of I_x(a, b), which converges fast for x < (a + 1) / (a + b + 2), by Lentz's method (DLMF
- * 8.17.22; Thompson and Barnett 1986). */
-static double
-beta_fraction(double a, double b, double x)
-{
-	double numerator = 1, denominator = 1 / (1 - (a + b) * x / (a + 1)), product = denominator, step = 0;
-
-	for (double m = 1; fabs(step - 1) > 1e-15 && m < 1e6; m++) {
-		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-
-		denominator = 1 / (1 + even * denominator);
-		numerator = 1 + even / numerator;
-		product *= denominator * numerator;
-		denominator = 1 / (1 + odd * denominator);
-		numerator = 1 + odd / numerator;
-		step = denominator * numerator;
-		product *= step;
-	}
-	return product;
-}
-
 double
 binomial_tail(double k, double n, double p)
 {
-	double a = k, b = n - k + 1, factor;
-	int sign;
-
-	if (k <= 0)
-		return 1;
-	factor = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(p) + b * log1p(-p));
-	return p < (a + 1) / (a + b + 2) ? factor * beta_fraction(a, b, p) / a
-	                                 : 1 - factor * beta_fraction(b, a, 1 - p) / b;
+	return k <= 0 ? 1 : beta_incomplete(k, n - k + 1, p);
 }
 
 /* Finds k by bisection, down to the precision of doubles. */

@@ -18,6 +18,7 @@
 #include "plot/chart.h"
 #include "plot/picture.h"
 #include "regions/regions.h"
+#include "scatter.h"
 #include "selection/rule_options.h"
 #include "tables/run_table.h"
 
@@ -40,7 +41,8 @@ struct compare {
 	struct region_cuts cuts;
 	bool has_cuts, early, average;
 	bool any; /* with `average`: examples that any run has */
-	const char *plot;
+	const char *plot, *scatter;
+	uint64_t sample; /* of --scatter: the most dots */
 	struct picture picture;
 	struct dynamics *runs;
 	size_t loaded;
@@ -64,6 +66,12 @@ compare_take_rule(void *context, char *text)
 	return rule_parse_plain(&compare->common, text, &compare->rule);
 }
 
+static bool
+compare_wants_picture(const struct compare *compare)
+{
+	return compare->plot || compare->scatter;
+}
+
 static int
 compare_check(void *context, struct portolan_error *error)
 {
@@ -84,8 +92,12 @@ compare_check(void *context, struct portolan_error *error)
 		for (int s = 0; s < r; s++)
 			if (strcmp(common->operands[r], common->operands[s]) == 0)
 				return options_wrong(common, "run '%s' is named twice", common->operands[r]);
-	if (compare->plot &&
-	    picture_init(&compare->picture, PICTURE_CHART, "--plot", compare->plot, common->script, error) < 0)
+	if (compare->scatter && (compare->early || common->operand_count != 2))
+		return options_wrong(common, "--scatter draws what two runs measured%s",
+		                     compare->early ? ", and not their epochs" : ": name two");
+	if (compare_wants_picture(compare) &&
+	    picture_init(&compare->picture, PICTURE_CHART, compare->plot ? "--plot" : "--scatter",
+	                 compare->plot ? compare->plot : compare->scatter, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (compare->show < 0)
 		compare->show = compare->early ? COMPARE_EPOCHS : COMPARE_CORRELATIONS;
@@ -155,7 +167,7 @@ compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *
 static struct pair_correlation
 compare_mean(const struct pair_correlation *list, size_t count, const char *measure)
 {
-	struct pair_correlation mean = {.measure = measure, .examples = UINT64_MAX};
+	struct pair_correlation mean = {.measure = measure, .examples = UINT64_MAX, .interval = {NAN, NAN}};
 	size_t pearsons = 0, spearmans = 0;
 
 	for (const struct pair_correlation *one = list; one < list + count; one++) {
@@ -263,7 +275,7 @@ compare_runs(struct compare *compare)
 	CLEANUP(compare_free) struct compare_result result = {.rule = compare->rule_text};
 	bool pairs = compare_wants_pairs(compare);
 
-	if (compare->plot)
+	if (compare_wants_picture(compare))
 		must(picture_check(&compare->picture, &failure));
 	compare_load_runs(compare);
 	result.of_losses = compare->runs[0].info->of_losses;
@@ -283,6 +295,8 @@ compare_runs(struct compare *compare)
 	compare_write(&compare->common, (enum table_format)compare->format, (enum compare_table)compare->show, &result);
 	if (compare->plot)
 		early_chart(&compare->runs[0], result.epochs, result.epoch_count, &compare->picture);
+	if (compare->scatter)
+		scatter_draw(&compare->runs[0], &compare->runs[1], compare->sample, compare->seed, &compare->picture);
 	return compare_report_gaps(compare, &result);
 }
 
@@ -320,11 +334,13 @@ static const struct option_spec compare_options[] = {
         {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names, .group = OPTION_GROUP_OUTPUT, .often = true},
         {"by", "RULE", OPTION_RULE, .take = compare_take_rule, .often = true},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1},
+        {"scatter", "FILE", OPTION_OUTPUT, TO(scatter), .often = true},
+        {"sample", "N", OPTION_WHOLE, TO(sample), .least = 1, .needs = "scatter", .group = OPTION_GROUP_HOW},
         {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW},
         {"regions", "V,C", OPTION_TEXT, .take = compare_take_cuts, .group = OPTION_GROUP_HOW},
         {"early-stopping", NULL, OPTION_FLAG, TO(early), .often = true},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true},
-        {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
+        {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot scatter",
          .group = OPTION_GROUP_OUTPUT, .often = true},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .needs = "average", .group = OPTION_GROUP_HOW},
@@ -334,8 +350,11 @@ static const struct option_spec compare_options[] = {
         {0},
 };
 
-static const struct compare defaults = {
-        .show = -1, .format = -1, .never_learned = NEVER_LEARNED_EPOCHS, .rule_text = "ambiguous"};
+static const struct compare defaults = {.show = -1,
+                                        .format = -1,
+                                        .never_learned = NEVER_LEARNED_EPOCHS,
+                                        .rule_text = "ambiguous",
+                                        .sample = SCATTER_SAMPLE};
 
 extern const struct help help_compare;
 

@@ -17,10 +17,14 @@ struct compare_move {
 #define PAIR(member) offsetof(struct compare_pair, member)
 #define EPOCH(member) offsetof(struct early_epoch, member)
 
-static const struct table_column correlation_columns[] = {
-        {"measure", TABLE_TEXT, LINE(measure)}, {"run_a", TABLE_TEXT, LINE(run_a)},
-        {"run_b", TABLE_TEXT, LINE(run_b)},     {"examples", TABLE_U64, LINE(examples)},
-        {"pearson", TABLE_F64, LINE(pearson)},  {"spearman", TABLE_F64, LINE(spearman)}};
+static const struct table_column correlation_columns[] = {{"measure", TABLE_TEXT, LINE(measure)},
+                                                          {"run_a", TABLE_TEXT, LINE(run_a)},
+                                                          {"run_b", TABLE_TEXT, LINE(run_b)},
+                                                          {"examples", TABLE_U64, LINE(examples)},
+                                                          {"pearson", TABLE_F64, LINE(pearson)},
+                                                          {"spearman", TABLE_F64, LINE(spearman)},
+                                                          {"pearson_low", TABLE_F64, LINE(interval.low)},
+                                                          {"pearson_high", TABLE_F64, LINE(interval.high)}};
 static const struct table_column average_columns[] = {{"measure", TABLE_TEXT, LINE(measure)},
                                                       {"pairs", TABLE_U64, LINE(pairs)},
                                                       {"examples", TABLE_U64, LINE(examples)},

@@ -9,7 +9,7 @@
 #include "die/die.h"
 #include "die/memory.h"
 #include "measures/aggregate.h"
-#include "statistics/correlation.h"
+#include "statistics/proportion.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,12 +37,27 @@ pair_free(struct pair *pair)
 }
 
 size_t
+pair_values(const struct pair *pair, const struct dynamics_column *a, const struct dynamics_column *b, double *x,
+            double *y)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pair->shared; i++) {
+		x[n] = a->values[pair->rows_a[i]];
+		y[n] = b->values[pair->rows_b[i]];
+		n += isfinite(x[n]) && isfinite(y[n]);
+	}
+	return n;
+}
+
+size_t
 pair_correlate(const struct pair *pair, struct pair_correlation *rows)
 {
 	static const char what[] = "values to compare";
 	CLEANUP_ARRAY double *x = memory_array(pair->shared, sizeof(*x), what);
 	CLEANUP_ARRAY double *y = memory_array(pair->shared, sizeof(*y), what);
 	CLEANUP_ARRAY struct sort_item *items = memory_array(2 * pair->shared, sizeof(*items), what);
+	const double deviations = proportion_deviations(PAIR_LEVEL);
 	size_t count = 0;
 
 	for (size_t c = 0; c < pair->a->column_count; c++) {
@@ -53,12 +68,9 @@ pair_correlate(const struct pair *pair, struct pair_correlation *rows)
 			continue;
 		*row = (struct pair_correlation){
 		        .measure = a->name, .run_a = pair->a->info->name, .run_b = pair->b->info->name};
-		for (size_t i = 0; i < pair->shared; i++) {
-			x[row->examples] = a->values[pair->rows_a[i]];
-			y[row->examples] = b->values[pair->rows_b[i]];
-			row->examples += isfinite(x[row->examples]) && isfinite(y[row->examples]);
-		}
+		row->examples = pair_values(pair, a, b, x, y);
 		row->pearson = correlation_pearson(x, y, row->examples);
+		row->interval = correlation_interval(row->pearson, row->examples, deviations);
 		correlation_ranks(x, row->examples, items, x);
 		correlation_ranks(y, row->examples, items, y);
 		row->spearman = correlation_pearson(x, y, row->examples);

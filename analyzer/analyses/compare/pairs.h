@@ -6,6 +6,7 @@
 #include "measures/dynamics.h"
 #include "regions/regions.h"
 #include "selection/selection.h"
+#include "statistics/correlation.h"
 
 struct pair {
 	const struct dynamics *a, *b;
@@ -25,7 +26,16 @@ struct pair_correlation {
 	uint64_t pairs;                      /* of a mean: the number of pairs it is taken over */
 	uint64_t examples;        /* shared examples with a value in both runs; of a mean: the fewest of any pair */
 	double pearson, spearman; /* NaN: not defined, as for a constant measure */
+	struct correlation_interval interval; /* of pearson; NaN where that is not defined, and of a mean */
 };
+
+/* The level of the intervals that `compare` prints and draws. */
+#define PAIR_LEVEL 0.95
+
+/* Fills x and y, with room for pair->shared each, with a column of `a` and one of `b`: the shared examples that have a
+ * value in both, by ascending id. Returns how many. */
+size_t pair_values(const struct pair *pair, const struct dynamics_column *a, const struct dynamics_column *b, double *x,
+                   double *y);
 
 /* Correlates every column that both runs have, except `epochs`; returns how many. rows[] has room for
  * DYNAMICS_COLUMNS_MAX. */

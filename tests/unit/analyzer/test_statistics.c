@@ -1,10 +1,12 @@
 /* test_statistics.c: correlations, logistic regression, mixtures, and intervals of shares. */
 #include "unit.h"
 
+#include "statistics/beta.h"
 #include "statistics/correlation.h"
 #include "statistics/logistic.h"
 #include "statistics/mixture.h"
 #include "statistics/proportion.h"
+#include "statistics/regression.h"
 
 static void
 test_pearson(void **state)
@@ -21,6 +23,54 @@ test_pearson(void **state)
 	assert_true(isnan(correlation_pearson(x, y, 0)));
 	assert_close(correlation_pearson(large, (const double[]){1e100, 2e100, 5e100}, 3),
 	             correlation_pearson((const double[]){1, 2, 4}, (const double[]){1, 2, 5}, 3), 1e-15);
+}
+
+static void
+test_correlation_interval(void **state)
+{
+	const double deviations = proportion_deviations(0.95);
+
+	(void)state;
+	assert_close(correlation_interval(0.6, 28, deviations).low, tanh(atanh(0.6) - 1.959963984540054 / 5), 1e-12);
+	assert_close(correlation_interval(0.6, 28, deviations).high, tanh(atanh(0.6) + 1.959963984540054 / 5), 1e-12);
+	assert_true(correlation_interval(0.6, 3, deviations).low == -1 &&
+	            correlation_interval(0.6, 3, deviations).high == 1);
+	assert_true(correlation_interval(-1, 9, deviations).low == -1 &&
+	            correlation_interval(-1, 9, deviations).high == -1);
+	assert_true(isnan(correlation_interval(NAN, 9, deviations).low) &&
+	            isnan(correlation_interval(NAN, 2, deviations).high));
+}
+
+/* Three points by hand: x̄ = 1, ȳ = 2, Σ(x − x̄)² = 2, b = 3/2, residuals −½, 1, −½, so s² = 3/2. */
+static void
+test_regression(void **state)
+{
+	static const double x[3] = {0, 1, 2}, y[3] = {0, 3, 3}, same[3] = {0.1, 0.1, 0.1};
+	struct regression fit = regression_of(x, y, 3);
+
+	(void)state;
+	assert_close(fit.slope, 1.5, 1e-15);
+	assert_close(regression_line(&fit, 4), 6.5, 1e-15);
+	assert_close(fit.error, sqrt(1.5), 1e-15);
+	assert_close(regression_half_band(&fit, 1, 2), 2 * sqrt(0.5), 1e-15);
+	assert_close(regression_half_band(&fit, 2, 1), sqrt(1.5 * (1.0 / 3 + 0.5)), 1e-15);
+	assert_true(isnan(regression_of(x, y, 2).error) && regression_of(x, y, 2).slope == 3);
+	assert_true(isnan(regression_of(same, y, 3).slope) && isnan(regression_of(x, y, 1).slope));
+	assert_true(isnan(regression_of(x, y, 0).slope));
+}
+
+/* Student 1908; tables of the t distribution. With one degree of freedom it is Cauchy's, with two it has a formula. */
+static void
+test_student(void **state)
+{
+	(void)state;
+	assert_close(student_deviations(0.95, 1), tan(0.475 * M_PI), 1e-9);
+	assert_close(student_deviations(0.95, 2), 0.95 * sqrt(2 / (1 - 0.95 * 0.95)), 1e-9);
+	assert_close(student_deviations(0.95, 10), 2.228138852, 1e-8);
+	assert_close(student_deviations(0.99, 30), 2.749995654, 1e-8);
+	assert_close(student_deviations(0.95, 1e6), proportion_deviations(0.95), 5e-6);
+	assert_close(beta_incomplete(2, 3, 0.5), 0.6875, 1e-14); /* 11/16 */
+	assert_true(beta_incomplete(2, 3, 0) == 0 && beta_incomplete(2, 3, 1) == 1);
 }
 
 static void
@@ -134,8 +184,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_pearson),    cmocka_unit_test(test_ranks),   cmocka_unit_test(test_logistic),
-	        cmocka_unit_test(test_proportion), cmocka_unit_test(test_mixture), cmocka_unit_test(test_no_mixture),
+	        cmocka_unit_test(test_pearson),    cmocka_unit_test(test_correlation_interval),
+	        cmocka_unit_test(test_regression), cmocka_unit_test(test_student),
+	        cmocka_unit_test(test_ranks),      cmocka_unit_test(test_logistic),
+	        cmocka_unit_test(test_proportion), cmocka_unit_test(test_mixture),
+	        cmocka_unit_test(test_no_mixture),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
