@@ -39,6 +39,10 @@ struct filter_data {
 	size_t classes;
 	const uint32_t *groups; /* by example: below group_count; NULL: each example is a group of its own */
 	uint32_t group_count;
+	/* by example: how many predictions were made of it, and how many of these are right; NULL: the filter makes its
+	 * own predictions. Then there are no features, labels or groups, and one phase is all: a second would rank by
+	 * the same predictions. */
+	const uint32_t *made, *correct;
 };
 
 /* A line of the log: the phase that scored `left` examples. */
@@ -74,6 +78,7 @@ struct filter {
 	size_t phases;          /* the number of phases that are done */
 	struct filter_log kept; /* filter_measure(): the line of the examples that are left in the end */
 	bool finished;
+	const uint32_t *made, *correct; /* as in filter_data */
 	/* private */
 	struct training training;
 	float *weights, *start; /* sets × columns × stride; columns × stride: where searches start */
@@ -93,7 +98,8 @@ int filter_phase(struct filter *filter, struct portolan_error *error);
 
 /* After the last phase: scores the examples that are left, as a phase would, but removes none. If the last phase
  * removed nothing, its line of the log already has the scores. filter->scores stays as the phases left it. No phase and
- * no checkpoint come after it. */
+ * no checkpoint come after it. Given predictions are only averaged over the examples that are left, which were chosen by
+ * them: this is no estimate of what new models would get right. */
 int filter_measure(struct filter *filter, struct portolan_error *error);
 
 /* Fits a classifier to each training set: filter->weights. Fills `unfinished` and `evaluations` of the log. For filter.c. */
