@@ -156,6 +156,38 @@ def own_loop():
     assert 260 <= len(ours) < 400, len(ours)
 
 
+def support_vectors():
+    """--model svm beside scikit-learn's LinearSVC: predictions, margins and what is removed; few classes, many, and missing ones."""
+    for rows, features, classes, apart, size, C in ((3000, 6, 2, 3, 150, 1), (2000, 40, 3, 3, 400, 1), (2000, 30, 6, 5, 400, 0.1), (1500, 200, 3, 6, 100, 1),
+                                                    (2000, 20, 3, 3, 300, 0.01), (900, 12, 66, 6, 700, 1)):
+        X, y = reference.clouds(rows, features, classes, apart, seed=rows + features)
+        if classes == 6:
+            y[(y == 0) & (np.arange(rows) > 60)] = 1  # some training sets have none of class 0
+        np.save("X.npy", X)
+        np.save("y.npy", y)
+        words = ("--features", "X.npy", "--labels", "y.npy", "--model", "svm", "--ridge", 1 / C, "--partitions", 10, "--train-size", size, "--slice", 150,
+                 "--target-size", rows - 150, "--threshold", 0, "--scores", "scores.csv", "--log", "log.csv", "-o", "kept.txt")
+        aflite(*words)
+        made, correct, margin = reference.score(X.astype("f8"), y, 0, 0, 10, size, of=reference.hinge_distances, C=C)
+        scores, log = table_of("scores.csv"), table_of("log.csv")
+        p, found = correct / np.maximum(made, 1), np.array([float(row["p"] or 0) for row in scores])
+        found_margin = np.array([float(row["margin"] or 0) for row in scores])
+        case = (rows, features, classes, C, np.abs(p - found).mean(), np.abs(margin - found_margin).max() / np.abs(margin).max(), log[0])
+        assert made.tolist() == [int(row["predictions"]) for row in scores] and log[0]["not_converged"] == "0", case
+        assert np.abs(p - found).mean() <= 0.001 and np.abs(margin - found_margin).max() <= (0.03 if classes > 60 else 0.01) * np.abs(margin).max(), case
+        assert np.abs(margin - found_margin).mean() <= 0.001 * np.abs(margin).max(), case
+        ranked_rows = np.lexsort((np.arange(rows), -margin, np.where(made > 0, -p, 1)))[:150]
+        removed = [i for i, row in enumerate(scores) if row["phase_removed"]]
+        assert reference.jaccard(ranked_rows, removed) >= 0.97, case
+        kept = open("kept.txt", "rb").read()
+        for threads in (1, 3):
+            aflite(*words, "--threads", threads)
+            assert open("kept.txt", "rb").read() == kept, case
+    assert manifest_of("kept.txt")["parameters"]["model"] == "svm"
+    aflite(*(word for word in words if word not in ("--model", "svm")))
+    assert open("kept.txt", "rb").read() != kept
+
+
 def cosines(X, sides, labels):
     """Mean and standard deviation over pairs, by NumPy: of all pairs of each side, and of those of one label."""
     U = X.astype("f8")[np.abs(X).sum(axis=1) > 0]
@@ -234,7 +266,7 @@ def refused():
             ((*of, "--target-size", 51), 1, "--target-size 51: there are 50 examples"),
             ((*of, "--ties", "margin"), 2, "--ties margin needs margins, and --scores-of-models has none: say hash or index"),
             ((*of, "--partitions", 3), 2, "--scores-of-models and --partitions do not go together"), ((*of, "--train-size", 3), 2, "--train-size"),
-            ((*of, "--ridge", 3), 2, "--ridge"), ((*of, "--standardise"), 2, "--standardise"), ((*of, "--groups", "y.npy"), 2, "--groups"),
+            ((*of, "--ridge", 3), 2, "--ridge"), ((*of, "--model", "svm"), 2, "--model"), (("--features", "X.npy", "--labels", "y.npy", "--model", "sbm"), 2, "did you mean svm?"), ((*of, "--standardise"), 2, "--standardise"), ((*of, "--groups", "y.npy"), 2, "--groups"),
             ((*of, "--checkpoint", "state"), 2, "--checkpoint"), ((*of, "-o", "right.npy"), 2, "are the same file"), ((), 2, "which features? --features X.npy")):
         done = aflite(*words, status=status)
         lines = [line for line in done.stderr.splitlines() if "predicted by" not in line]
@@ -247,7 +279,7 @@ def refused():
 
 
 def main():
-    for part in (own_predictions, forms, own_loop, similarities, refused):
+    for part in (own_predictions, forms, own_loop, support_vectors, similarities, refused):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             began = time.monotonic()

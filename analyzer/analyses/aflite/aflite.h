@@ -15,6 +15,7 @@ struct aflite_request {
 	const char *removed, *baseline, *checkpoint, *scores, *log, *plot;
 	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold, ridge;
+	int model;                     /* an index of filter_model_names */
 	int heuristic, ties;           /* ties −1: not given */
 	int log_format, scores_format; /* enum table_format */
 	uint64_t seed;

@@ -201,6 +201,7 @@ aflite_report_parameters(struct report *report, const struct aflite *aflite)
 	REPORT_WHOLES(report, {"target_size", options->target}, {"partitions", options->partitions},
 	              {"train_size", options->train}, {"slice", options->slice});
 	report_real(report, "threshold", options->threshold);
+	report_text(report, "model", input->models ? NULL : filter_model_names[options->hinge]);
 	report_real(report, "ridge", options->lambda);
 	report_flag(report, "standardise", input->standardise);
 	report_text(report, "heuristic", slice_heuristic_names[options->heuristic]);

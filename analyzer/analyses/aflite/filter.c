@@ -19,10 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const filter_model_names[] = {"logistic", "svm", NULL};
+
 uint64_t
 filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes, size_t groups)
 {
-	size_t stride = matrix_stride(features), columns = classes - 1, sets = options->partitions, scratch;
+	size_t stride = matrix_stride(features), columns = problem_count_columns(options->hinge, classes);
+	size_t sets = options->partitions, scratch;
 	uint64_t bytes = (uint64_t)rows * (stride * sizeof(float) + 40), fitting;
 
 	bytes += training_bytes(sets, rows, classes) + (uint64_t)(sets + 1) * columns * stride * sizeof(float);
@@ -75,7 +78,7 @@ filter_allocate(struct filter *filter, const struct filter_data *data)
 		return;
 	filter->weights = kernels_floats(filter->options.partitions * length);
 	filter->start = kernels_floats(length);
-	curvature_init(&filter->curvature, filter->classes - 1, filter->matrix.features + 1);
+	curvature_init(&filter->curvature, filter_columns(filter), filter->matrix.features + 1);
 	training_init(&filter->training, filter->options.partitions, n, filter->classes);
 }
 

@@ -21,6 +21,8 @@
 #include "slice.h"
 #include "training.h"
 
+extern const char *const filter_model_names[]; /* by `hinge` */
+
 struct filter_options {
 	size_t target, partitions, train, slice; /* n, m, t, k */
 	double threshold;                        /* τ */
@@ -28,7 +30,8 @@ struct filter_options {
 	enum slice_ties ties;
 	uint64_t seed;
 	double lambda;
-	bool cold; /* every search for weights starts at zero: for tests */
+	bool hinge; /* whether classifiers are support vector machines (problem.h); else logistic regression */
+	bool cold;  /* every search for weights starts at zero: for tests */
 	unsigned threads;
 	const struct kernels *kernels;
 };
@@ -102,7 +105,7 @@ int filter_phase(struct filter *filter, struct portolan_error *error);
  * them: this is no estimate of what new models would get right. */
 int filter_measure(struct filter *filter, struct portolan_error *error);
 
-/* Fits a classifier to each training set: filter->weights. Fills `unfinished` and `evaluations` of the log. For filter.c. */
+/* Fits a classifier to each training set: filter->weights, as predict_all() takes them. Fills `unfinished` and `evaluations` of the log. For filter.c. */
 int filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error *error);
 
 /* The bytes that a filter takes in all; groups: 0 if each example is a group of its own. */
@@ -116,15 +119,22 @@ filter_problem(const struct filter *filter)
 	                        .labels = filter->labels,
 	                        .classes = filter->classes,
 	                        .lambda = filter->options.lambda,
+	                        .hinge = filter->options.hinge,
 	                        .kernels = filter->options.kernels,
 	                        .threads = filter->options.threads};
+}
+
+static inline size_t
+filter_columns(const struct filter *filter)
+{
+	return problem_count_columns(filter->options.hinge, filter->classes);
 }
 
 /* The floats of a classifier's weights. */
 static inline size_t
 filter_vector(const struct filter *filter)
 {
-	return (filter->classes - 1) * filter->matrix.stride;
+	return filter_columns(filter) * filter->matrix.stride;
 }
 
 static inline size_t
