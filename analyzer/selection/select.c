@@ -61,14 +61,16 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 	if (request->labels->corrected.corrections.unknown > 0 && request->common.strict)
 		lists = STATUS_INCOMPLETE;
 	source.order = order;
-	if (request->source_field)
-		source.sources = sources = sources_read(&(struct sources_request){request->join, request->id_field,
-		                                                                  request->source_field, request->glue},
-		                                        dynamics, order, source.count, &source.source_count);
+	if (request->source_field) {
+		sources = sources_read(&(struct sources_request){request->join, request->id_field,
+		                                                 request->source_field, request->glue},
+		                       dynamics, order, source.count, &source.source_count);
+		source.sources = sources;
+	}
 	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
-		features_open(&features, request->features, request->feature_ids, dynamics, false);
+		features_open(&features, request->features, request->feature_ids, dynamics);
 	status = select_write_files(request, &source);
 	features_close(&features);
 	return status ? status : lists;

@@ -12,7 +12,7 @@ from sklearn.datasets import make_circles
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from run_select import MASK, Random
@@ -47,13 +47,29 @@ def distances(X, y, train, classes, **options):
     return out
 
 
-def score(X, y, seed, phase, partitions, size, **options):
+def hinge_distances(X, y, train, classes, C=1.0):
+    """As distances(), of linear support vector machines, one against the rest; with two classes one, of the second.
+
+    scikit-learn penalises the intercept as a further weight. At this scaling that penalty is 1e-6 of a weight's.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LinearSVC(C=C, dual=False, tol=1e-12, max_iter=100000, intercept_scaling=1e3).fit(X[train] - X.mean(axis=0), y[train])
+    z = model.decision_function(X[~train] - X.mean(axis=0))
+    if z.ndim == 1:
+        z = np.stack([np.zeros(len(z)), z], axis=1)
+    out = np.full((len(z), classes), -np.inf)
+    out[:, model.classes_] = z
+    return out
+
+
+def score(X, y, seed, phase, partitions, size, of=distances, **options):
     """Predictions made and correct, and the mean margin, of each row. Labels are 0 … classes − 1."""
     classes = int(y.max()) + 1
     made, correct, margin = np.zeros(len(X), int), np.zeros(len(X), int), np.zeros(len(X))
     for number in range(partitions):
         train = training_set(seed, phase, number, len(X), size)
-        z = distances(X, y, train, classes, **options)
+        z = of(X, y, train, classes, **options)
         rows, gold = np.flatnonzero(~train), y[~train]
         known = np.where(np.isinf(z), np.inf, z).min(axis=1)
         of_gold = z[np.arange(len(z)), gold]

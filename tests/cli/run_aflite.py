@@ -225,7 +225,7 @@ def killed():
     if os.path.exists("state2/aflite.checkpoint"):
         done = aflite(*words[:-1], "6", "--checkpoint", "state2", status=1)
         assert "was made with seed=5, and this is seed=6" in done.stderr, done.stderr
-        for option, was, now in ((("--standardise",), "standardise=0", "standardise=1"), (("--ridge", "2"), "ridge=1", "ridge=2")):
+        for option, was, now in ((("--standardise",), "standardise=0", "standardise=1"), (("--ridge", "2"), "ridge=1", "ridge=2"), (("--model", "svm"), "model=logistic", "model=svm")):
             done = aflite(*words, *option, "--checkpoint", "state2", status=1)
             assert f"was made with {was}, and this is {now}" in done.stderr, done.stderr
         np.save("data_y.npy", 1 - np.minimum(y, 1))

@@ -64,6 +64,7 @@ ROWS = [
     ("groups r s --accuracy --id-field id", ["--data"], ["-o"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
     ("aflite --labels y", ["--features", "--groups --features X", "--exclude --features X", "--data --id-field i --features X"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
+    ("aflite", ["--scores-of-models"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens", "D --statistics"],
      ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary", "--errors"]),

@@ -50,8 +50,10 @@ static void
 aflite_check_memory(const struct aflite *aflite, const struct filter_options *options)
 {
 	const struct input *input = &aflite->input;
-	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
-	                               input->labels.class_count, input->has_groups ? input->groups.class_count : 0);
+	uint64_t needed =
+	        filter_bytes(options, input->count, input->source.array->header.shape[1], input->labels.class_count,
+	                     input->has_groups ? input->groups.class_count : 0) +
+	        similarity_bytes(input->count, input->source.array->header.shape[1], input->labels.class_count);
 	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : aflite_available_memory();
 	char takes[MEMORY_ROOM], there[MEMORY_ROOM];
 
@@ -70,7 +72,7 @@ static void
 aflite_report_input(const struct aflite *aflite)
 {
 	const struct input *input = &aflite->input;
-	int64_t gap = labels_gap(&input->labels);
+	int64_t gap = input->has_labels ? labels_gap(&input->labels) : -1;
 
 	if (input->has_join)
 		join_report(&input->join, aflite->request->input.id_field, input->ids, input->examples, input->count,
@@ -84,20 +86,20 @@ aflite_report_input(const struct aflite *aflite)
 		message_note("aflite: %s examples are left out, as %s says", NUMBER_GROUPED(input->excluded),
 		             input->exclude.path);
 	if (input->without_row > 0)
-		message_warning("%zu examples of run '%s' have no row in %s and take no part", input->without_row,
-		                aflite->request->input.run, aflite->request->input.features);
+		message_warning("%zu examples of run '%s' have no %s in %s and take no part", input->without_row,
+		                aflite->request->input.run, input->features.unit, input->features.path);
 	if (input->without_label > 0)
 		message_warning("%zu examples of run '%s' have no gold label and take no part", input->without_label,
 		                aflite->request->input.run);
-	if (input->source.constant_columns > 0)
+	if (input->has_features && input->source.constant_columns > 0)
 		message_warning(
 		        "%s: %zu of %llu columns are constant, the first of them %zu (from 0): they say nothing",
 		        aflite->request->input.features, input->source.constant_columns,
 		        (unsigned long long)input->source.array->header.shape[1], input->source.first_constant);
-	if (input->labels.class_count > input->count / 2)
+	if (input->labels.class_count > input->count / 2 && !input->has_models)
 		message_warning("%zu labels for %zu examples: are they ids? So many classes take long",
 		                input->labels.class_count, input->count);
-	if (gap >= 0)
+	if (gap >= 0 && !input->has_models)
 		message_warning("the labels skip numbers, the first of them %lld: taken as %zu classes", (long long)gap,
 		                input->labels.class_count);
 }
@@ -126,7 +128,7 @@ static int
 aflite_open(struct aflite *aflite)
 {
 	const struct aflite_request *request = aflite->request;
-	struct filter_options options = aflite_filter_options(request, 0);
+	struct filter_options options = aflite_filter_options(request, 0, 0);
 	struct input_request wanted = request->input;
 	struct filter_data data;
 
@@ -141,18 +143,25 @@ aflite_open(struct aflite *aflite)
 	if (aflite_check_endings(aflite) != 0)
 		return STATUS_USAGE;
 	aflite_report_input(aflite);
-	options = aflite_filter_options(request, aflite->input.count);
+	options = aflite_filter_options(request, aflite->input.count, aflite->input.models.count);
 	data = (struct filter_data){.rows = aflite->input.count,
-	                            .features = aflite->input.source.array->header.shape[1],
+	                            .features =
+	                                    aflite->input.has_models ? 0 : aflite->input.source.array->header.shape[1],
 	                            .labels = aflite->input.labels.values,
 	                            .classes = aflite->input.labels.class_count,
 	                            .groups = aflite->input.has_groups ? aflite->input.groups.values : NULL,
-	                            .group_count = (uint32_t)aflite->input.groups.class_count};
-	if (data.classes > 1)
+	                            .group_count = (uint32_t)aflite->input.groups.class_count,
+	                            .made = aflite->input.models.made,
+	                            .correct = aflite->input.models.correct};
+	if (aflite->input.has_models)
+		message_note("aflite: %s examples, predicted by %zu models", NUMBER_GROUPED(data.rows),
+		             aflite->input.models.count);
+	else if (data.classes > 1)
 		aflite_check_memory(aflite, &options);
 	filter_init(&aflite->filter, &options, &data);
-	aflite->parameters = checkpoint_parameters(&options, &aflite->input.source, aflite->input.labels.digest,
-	                                           aflite->input.groups.digest);
+	if (request->checkpoint)
+		aflite->parameters = checkpoint_parameters(&options, &aflite->input.source, aflite->input.labels.digest,
+		                                           aflite->input.groups.digest);
 	return 0;
 }
 
@@ -175,7 +184,8 @@ aflite_run_phases(struct aflite *aflite)
 
 	if (checkpoint && must(checkpoint_read(filter, checkpoint, aflite->parameters, &failure)) > 0)
 		message_note("aflite: going on after phase %zu", filter->phases);
-	filter_load(filter, &aflite->input.source);
+	if (!aflite->input.has_models)
+		filter_load(filter, &aflite->input.source);
 	status_begin(&status, filter);
 	while (!filter->finished) {
 		aflite_must(&status, filter_phase(filter, &failure));
@@ -187,13 +197,66 @@ aflite_run_phases(struct aflite *aflite)
 	status_end(&status);
 }
 
+/* Why no more examples were removed. */
+static const char *
+aflite_explain_end(const struct filter *filter)
+{
+	const struct filter_log *last = &filter->log[filter->phases - 1];
+
+	if (filter_left(filter) <= filter->options.target)
+		return "so many were asked for";
+	if (filter->made && last->qualified >= filter->options.slice)
+		return "the slice is full, and predictions of one's own serve one phase";
+	return filter->made ? "no other was predictable enough" : "fewer than a slice were predictable enough";
+}
+
+static void
+aflite_report_accuracy(const struct filter *filter)
+{
+	double all = filter->log[0].accuracy;
+
+	if (filter_left(filter) == filter->total)
+		message_note("aflite: held-out accuracy %.3f of all examples; nothing was removed", all);
+	else if (filter->made)
+		message_note(
+		        "aflite: held-out accuracy %.3f of all examples; the same predictions of the kept, which they "
+		        "chose: %.3f",
+		        all, filter->kept.accuracy);
+	else
+		message_note(
+		        "aflite: held-out accuracy %.3f of all examples, %.3f before the last slice was removed, %.3f of the kept",
+		        all, filter_last_cut(filter)->accuracy, filter->kept.accuracy);
+}
+
+/* Says how alike the kept examples are, and the removed ones: pairs of one label, or, without labels, any pairs. */
+static void
+aflite_report_similarity(const struct aflite *aflite)
+{
+	const struct similarity *similarity = &aflite->similarity;
+	bool labelled = aflite->input.has_labels;
+	const struct cosines *cosines = labelled ? similarity->within : similarity->any;
+	const struct cosines *kept = &cosines[SIMILARITY_KEPT], *removed = &cosines[SIMILARITY_REMOVED];
+	const char *pairs = labelled ? "two examples of a label" : "two examples";
+
+	if (kept->pairs > 0 && removed->pairs > 0)
+		message_note(
+		        "aflite: cosine similarity of %s: mean %.3f, deviation %.3f of the kept; %.3f, %.3f of the removed",
+		        pairs, kept->mean, kept->deviation, removed->mean, removed->deviation);
+	else if (kept->pairs > 0)
+		message_note("aflite: cosine similarity of %s: mean %.3f, deviation %.3f", pairs, kept->mean,
+		             kept->deviation);
+	if (similarity->without_direction > 0)
+		message_warning("%s examples have no feature but 0, and no cosine similarity",
+		                NUMBER_GROUPED(similarity->without_direction));
+}
+
 /* Tells the user what happened. Returns STATUS_INCOMPLETE if a record is missing, or, with --strict, a classifier did
  * not converge. */
 static int
 aflite_report_result(const struct aflite *aflite)
 {
 	const struct filter *filter = &aflite->filter;
-	const struct filter_log *first = &filter->log[0], *last = &filter->log[filter->phases - 1];
+	const struct filter_log *last = &filter->log[filter->phases - 1];
 	uint64_t unfinished = 0, lacking = 0, sets = filter_lines(filter) * filter->options.partitions;
 
 	for (size_t line = 0; line < filter_lines(filter); line++) {
@@ -202,21 +265,16 @@ aflite_report_result(const struct aflite *aflite)
 	}
 	message_note("aflite: kept %s of %s examples after %zu %s: %s", NUMBER_GROUPED(filter_left(filter)),
 	             NUMBER_GROUPED(filter->total), filter->phases, filter->phases == 1 ? "phase" : "phases",
-	             filter_left(filter) <= filter->options.target ? "so many were asked for"
-	                                                           : "fewer than a slice were predictable enough");
-	if (filter_left(filter) == filter->total)
-		message_note("aflite: held-out accuracy %.3f of all examples; nothing was removed", first->accuracy);
-	else
-		message_note(
-		        "aflite: held-out accuracy %.3f of all examples, %.3f before the last slice was removed, %.3f of the kept",
-		        first->accuracy, filter_last_cut(filter)->accuracy, filter->kept.accuracy);
+	             aflite_explain_end(filter));
+	aflite_report_accuracy(filter);
+	if (aflite->input.has_features)
+		aflite_report_similarity(aflite);
 	if (last->tied > last->tied_removed)
 		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them",
 		             NUMBER_GROUPED(last->tied), slice_ties_names[filter->options.ties]);
 	if (last->unpredicted > 0)
-		message_warning(
-		        "%llu examples were never predicted in the last phase and are kept: say more --partitions",
-		        (unsigned long long)last->unpredicted);
+		message_warning("%llu examples were never predicted in the last phase and are kept: say more %s",
+		                (unsigned long long)last->unpredicted, filter->made ? "models" : "--partitions");
 	if (lacking > 0)
 		message_warning("%llu of %llu training sets lacked a class, which they could not predict",
 		                (unsigned long long)lacking, (unsigned long long)sets);
@@ -239,10 +297,14 @@ aflite_run(void *context, struct portolan_error *error)
 	(void)error;
 	if (status == 0) {
 		aflite_run_phases(&aflite);
+		if (aflite.input.has_features)
+			similarity_measure(&aflite.similarity, &aflite.input.source, aflite.filter.scores.removed,
+			                   &aflite.input.labels, aflite.filter.options.seed);
 		aflite_write(&aflite);
 		status = aflite_report_result(&aflite);
 	}
 	free(aflite.parameters);
+	similarity_free(&aflite.similarity);
 	filter_free(&aflite.filter);
 	input_close(&aflite.input);
 	return status;
@@ -252,7 +314,7 @@ static const struct aflite_request aflite_defaults = {
         .threshold = 0.75,
         .ridge = 1,
         .heuristic = SLICE_BEST,
-        .ties = SLICE_TIES_MARGIN,
+        .ties = -1,
 };
 
 extern const struct help help_aflite;

@@ -5,6 +5,7 @@
 
 #include "filter.h"
 #include "input.h"
+#include "similarity.h"
 #include "options/options.h"
 #include "plot/picture.h"
 
@@ -14,7 +15,8 @@ struct aflite_request {
 	const char *removed, *baseline, *checkpoint, *scores, *log, *plot;
 	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold, ridge;
-	int heuristic, ties;
+	int model;                     /* an index of filter_model_names */
+	int heuristic, ties;           /* ties −1: not given */
 	int log_format, scores_format; /* enum table_format */
 	uint64_t seed;
 	uint64_t max_memory; /* 0: what is free */
@@ -26,7 +28,8 @@ struct aflite {
 	const struct aflite_request *request;
 	struct input input;
 	struct filter filter;
-	char *parameters; /* checkpoint_parameters(): a checkpoint with others is refused */
+	struct similarity similarity; /* of the features of kept and of removed examples; only if there are features */
+	char *parameters;             /* checkpoint_parameters(): a checkpoint with others is refused */
 };
 
 /* Writes every file that was asked for, and removes the checkpoint. */
@@ -40,8 +43,8 @@ extern const struct option_spec aflite_option_table[];
 /* command.check: refuses options that do not go together. */
 int aflite_check(void *request, struct portolan_error *error);
 
-/* The options of a filter for this many examples. */
-struct filter_options aflite_filter_options(const struct aflite_request *request, size_t examples);
+/* The options of a filter for this many examples, and for the predictions of this many models (--scores-of-models). */
+struct filter_options aflite_filter_options(const struct aflite_request *request, size_t examples, size_t models);
 
 /* How far the phases are: one line on stderr, in a terminal only, redrawn after each phase. */
 struct status {

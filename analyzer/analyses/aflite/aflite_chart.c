@@ -81,8 +81,14 @@ aflite_draw_chart(const struct filter *filter, const struct picture *picture)
 	}
 	chart_count_predictability(&bars, filter);
 	chart.panels[2].y_max = fmax(1, bars.threshold_examples[1]);
-	snprintf(caption, sizeof(caption), "%s of %s examples kept; %s classifiers a phase, of %s examples each",
-	         NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->total),
-	         NUMBER_GROUPED(filter->options.partitions), NUMBER_GROUPED(filter->options.train));
+	if (filter->made)
+		snprintf(caption, sizeof(caption), "%s of %s examples kept; by the predictions of %s models",
+		         NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->total),
+		         NUMBER_GROUPED(filter->options.partitions));
+	else
+		snprintf(caption, sizeof(caption),
+		         "%s of %s examples kept; %s classifiers a phase, of %s examples each",
+		         NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->total),
+		         NUMBER_GROUPED(filter->options.partitions), NUMBER_GROUPED(filter->options.train));
 	chart_draw(&chart, picture);
 }

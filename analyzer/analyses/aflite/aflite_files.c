@@ -69,13 +69,14 @@ aflite_write_scores(const struct aflite *aflite)
 	size_t count = aflite->filter.total;
 	CLEANUP_FREE struct score *list = memory_new(count, sizeof(*list));
 	const char *id = input->ids->kind == STORE_ID_STR || input->has_run ? "id" : "row";
-	const struct table_column columns[] = {
-	        {id, TABLE_ID_AT, .values = input->examples, .of = input->ids},
-	        {"label", TABLE_WORD, .values = input->labels.values, .of = input->labels.names},
-	        {"phase_removed", TABLE_I64, offsetof(struct score, removed)},
-	        {"p", TABLE_F64, offsetof(struct score, p)},
-	        {"margin", TABLE_F64, offsetof(struct score, margin)},
-	        {"predictions", TABLE_U32, .values = scores->made}};
+	const struct table_column of_id = {id, TABLE_ID_AT, .values = input->examples, .of = input->ids};
+	const struct table_column of_label = {"label", TABLE_WORD, .values = input->labels.values,
+	                                      .of = input->labels.names};
+	const struct table_column others[] = {{"phase_removed", TABLE_I64, offsetof(struct score, removed)},
+	                                      {"p", TABLE_F64, offsetof(struct score, p)},
+	                                      {"margin", TABLE_F64, offsetof(struct score, margin)},
+	                                      {"predictions", TABLE_U32, .values = scores->made}};
+	struct table_column columns[6] = {of_id, of_label};
 	struct table table = TABLE_OF(columns, list, count);
 
 	for (size_t i = 0; i < count; i++) {
@@ -83,8 +84,10 @@ aflite_write_scores(const struct aflite *aflite)
 
 		list[i].removed = scores->removed[i] ? (int64_t)scores->removed[i] : -1;
 		list[i].p = made ? scores->correct[i] / (double)made : NAN;
-		list[i].margin = made ? scores->margins[i] : NAN;
+		list[i].margin = made && !input->has_models ? scores->margins[i] : NAN;
 	}
+	table.column_count = input->has_labels ? 6 : 5;
+	memcpy(columns + table.column_count - 4, others, sizeof(others));
 	must(table_write(&table, aflite->request->scores, (enum table_format)aflite->request->scores_format, &failure));
 }
 
@@ -136,13 +139,41 @@ aflite_report_classes(struct report *report, const struct aflite *aflite)
 {
 	const struct labels *labels = &aflite->input.labels;
 	CLEANUP_FREE uint64_t *kept = memory_new(labels->class_count, sizeof(*kept));
-	const struct table_column columns[] = {{"label", TABLE_TEXT, .values = labels->names},
-	                                       {"examples", TABLE_U64, .values = labels->examples},
-	                                       {"kept", TABLE_U64, .values = kept}};
+	struct table_column columns[] = {{"label", TABLE_TEXT, .values = labels->names},
+	                                 {"examples", TABLE_U64, .values = labels->examples},
+	                                 {"kept", TABLE_U64, .values = kept},
+	                                 {"cosine_kept", TABLE_F64},
+	                                 {"cosine_removed", TABLE_F64}};
+	struct table table = TABLE_OF_ARRAYS(columns, labels->class_count);
 
+	for (unsigned s = 0; s < SIMILARITY_SIDES; s++)
+		columns[3 + s].values = aflite->similarity.by_class[s];
+	if (!aflite->input.has_features)
+		table.column_count -= SIMILARITY_SIDES;
 	for (size_t i = 0; i < aflite->filter.total; i++)
 		kept[labels->values[i]] += aflite->filter.scores.removed[i] == 0;
-	table_report(report, "classes", &TABLE_OF_ARRAYS(columns, labels->class_count));
+	table_report(report, "classes", &table);
+}
+
+static void
+aflite_report_cosines(struct report *report, const char *name, const struct cosines *cosines)
+{
+	report_begin(report, name);
+	report_whole(report, "pairs", cosines->pairs);
+	report_real(report, "mean", cosines->mean);
+	report_real(report, "deviation", cosines->deviation);
+	report_end(report);
+}
+
+static void
+aflite_report_similarities(struct report *report, const struct similarity *similarity)
+{
+	report_begin(report, "cosine_similarity");
+	aflite_report_cosines(report, "kept", &similarity->any[SIMILARITY_KEPT]);
+	aflite_report_cosines(report, "removed", &similarity->any[SIMILARITY_REMOVED]);
+	aflite_report_cosines(report, "kept_within_labels", &similarity->within[SIMILARITY_KEPT]);
+	aflite_report_cosines(report, "removed_within_labels", &similarity->within[SIMILARITY_REMOVED]);
+	report_end(report);
 }
 
 static void
@@ -155,7 +186,10 @@ aflite_report_parameters(struct report *report, const struct aflite *aflite)
 	snprintf(digest, sizeof(digest), "%016" PRIx64, aflite->input.source.digest);
 	report_begin(report, "parameters");
 	report_text(report, "features", input->features);
-	report_text(report, "features_digest", digest);
+	if (input->features)
+		report_text(report, "features_digest", digest);
+	if (input->models)
+		report_text(report, "scores_of_models", input->models);
 	report_text(report, "labels", input->labels);
 	report_text(report, "label_field", input->label_field);
 	report_text(report, "groups", input->groups);
@@ -167,6 +201,7 @@ aflite_report_parameters(struct report *report, const struct aflite *aflite)
 	REPORT_WHOLES(report, {"target_size", options->target}, {"partitions", options->partitions},
 	              {"train_size", options->train}, {"slice", options->slice});
 	report_real(report, "threshold", options->threshold);
+	report_text(report, "model", input->models ? NULL : filter_model_names[options->hinge]);
 	report_real(report, "ridge", options->lambda);
 	report_flag(report, "standardise", input->standardise);
 	report_text(report, "heuristic", slice_heuristic_names[options->heuristic]);
@@ -189,9 +224,12 @@ aflite_write_manifest(const struct aflite *aflite, const char *output)
 	report_begin(report, "held_out_accuracy");
 	report_real(report, "all", filter->log[0].accuracy);
 	report_real(report, "before_last_slice", filter_last_cut(filter)->accuracy);
-	report_real(report, "kept", filter->kept.accuracy);
+	report_real(report, filter->made ? "kept_by_the_same_predictions" : "kept", filter->kept.accuracy);
 	report_end(report);
-	aflite_report_classes(report, aflite);
+	if (aflite->input.has_features)
+		aflite_report_similarities(report, &aflite->similarity);
+	if (aflite->input.has_labels)
+		aflite_report_classes(report, aflite);
 	aflite_report_parameters(report, aflite);
 	manifest_close(&manifest);
 }

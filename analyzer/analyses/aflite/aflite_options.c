@@ -17,13 +17,14 @@
 
 #define TO(member) .offset = offsetof(struct aflite_request, member)
 const struct option_spec aflite_option_table[] = {
-        {"features", "X.npy", OPTION_INPUT, TO(input.features), .missing = "which features? --features X.npy",
-         .often = true},
+        {"features", "X.npy", OPTION_INPUT, TO(input.features), .often = true},
         {"labels", "FILE", OPTION_INPUT, TO(input.labels), .excludes = "run", .often = true},
         {"label-field", "FIELD", OPTION_TEXT, TO(input.label_field), .needs = "labels"},
         {"run", "RUN", OPTION_RUN, TO(input.run)},
         {"feature-ids", "FILE", OPTION_INPUT, TO(input.feature_ids)},
         {"exclude", "FILE", OPTION_INPUT, TO(input.exclude)},
+        {"scores-of-models", "FILE", OPTION_INPUT, TO(input.models),
+         .excludes = "partitions train-size model standardise ridge groups checkpoint max-memory"},
         {"target-size", "N", OPTION_WHOLE, TO(target), .least = 1, .most = UINT32_MAX, .group = OPTION_GROUP_HOW,
          .often = true},
         {"partitions", "M", OPTION_WHOLE, TO(partitions), .least = 1, .most = PARTITIONS_MOST,
@@ -32,11 +33,19 @@ const struct option_spec aflite_option_table[] = {
          .often = true},
         {"slice", "K", OPTION_WHOLE, TO(slice), .least = 1, .most = UINT32_MAX, .group = OPTION_GROUP_HOW,
          .often = true},
-        {"threshold", "P", OPTION_REAL, TO(threshold), .range = RANGE_FROM_TO, .to = 2, .group = OPTION_GROUP_HOW,
-         .often = true},
+        {
+                "threshold",
+                "P",
+                OPTION_REAL,
+                TO(threshold),
+                .range = RANGE_FROM_TO,
+                .to = 2,
+                .group = OPTION_GROUP_HOW,
+        },
         {"heuristic", "NAME", OPTION_CHOICE, TO(heuristic), .choices = slice_heuristic_names,
          .group = OPTION_GROUP_HOW},
         {"ties", "NAME", OPTION_CHOICE, TO(ties), .choices = slice_ties_names, .group = OPTION_GROUP_HOW},
+        {"model", "NAME", OPTION_CHOICE, TO(model), .choices = filter_model_names, .group = OPTION_GROUP_HOW},
         {"standardise", NULL, OPTION_FLAG, TO(input.standardise), .group = OPTION_GROUP_HOW},
         {"ridge", "LAMBDA", OPTION_REAL, TO(ridge), .range = RANGE_ABOVE_TO, .to = 1e9, .group = OPTION_GROUP_HOW},
         {"groups", "FILE", OPTION_INPUT, TO(input.groups)},
@@ -63,7 +72,12 @@ aflite_check(void *context, struct portolan_error *error)
 	const struct common_options *common = &request->common;
 	int status;
 
-	if (!request->input.labels && !request->input.run)
+	if (!request->input.features && !request->input.models)
+		return options_wrong(common, "which features? --features X.npy");
+	if (request->input.models && request->ties == SLICE_TIES_MARGIN)
+		return options_wrong(common,
+		                     "--ties margin needs margins, and --scores-of-models has none: say hash or index");
+	if (!request->input.labels && !request->input.run && !request->input.models)
 		return options_wrong(common, "which labels? one of --labels FILE and --run RUN");
 	if (request->input.data && strcmp(request->input.data, "-") == 0)
 		return options_wrong(common, "--data - cannot be read twice: give it as a file");
@@ -93,7 +107,7 @@ options_percent(size_t rows, size_t percentage)
 }
 
 struct filter_options
-aflite_filter_options(const struct aflite_request *request, size_t examples)
+aflite_filter_options(const struct aflite_request *request, size_t examples, size_t models)
 {
 	struct filter_options options = {
 	        .target = request->target,
@@ -105,10 +119,18 @@ aflite_filter_options(const struct aflite_request *request, size_t examples)
 	        .ties = (enum slice_ties)request->ties,
 	        .seed = request->seed,
 	        .lambda = request->ridge,
+	        .hinge = request->model == 1,
 	        .threads = parallel_threads(request->common.query.threads),
 	        .kernels = kernels_best(),
 	};
 
+	if (request->ties < 0)
+		options.ties = request->input.models ? SLICE_TIES_HASH : SLICE_TIES_MARGIN;
+	if (request->input.models) {
+		options.partitions = models;
+		options.train = 0;
+		options.slice = request->slice ? options.slice : examples;
+	}
 	if (options.heuristic == SLICE_GREEDY)
 		options.slice = 1;
 	if (options.target == 0)

@@ -50,7 +50,7 @@ checkpoint_list_pieces(const struct filter *filter, const struct head *head, str
 	pieces[count++] = (struct piece){filter->scores.correct, total * sizeof(uint32_t)};
 	pieces[count++] = (struct piece){filter->scores.margins, total * sizeof(float)};
 	pieces[count++] = (struct piece){filter->log, head->phases * sizeof(*filter->log)};
-	pieces[count++] = (struct piece){filter->start, (filter->classes - 1) * filter->matrix.stride * sizeof(float)};
+	pieces[count++] = (struct piece){filter->start, filter_vector(filter) * sizeof(float)};
 	if (head->curved > 0) {
 		const struct curvature *curvature = &filter->curvature;
 
@@ -68,11 +68,12 @@ checkpoint_parameters(const struct filter_options *options, const struct matrix_
 	return memory_text(
 	        "features=%016llx labels=%016llx groups=%016llx target-size=%zu partitions=%zu train-size=%zu "
 	        "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu processor=%s ridge=%.17g "
-	        "standardise=%d",
+	        "standardise=%d model=%s",
 	        (unsigned long long)source->digest, (unsigned long long)labels, (unsigned long long)groups,
 	        options->target, options->partitions, options->train, options->slice, options->threshold,
 	        slice_heuristic_names[options->heuristic], slice_ties_names[options->ties],
-	        (unsigned long long)options->seed, options->kernels->name, options->lambda, source->standardise);
+	        (unsigned long long)options->seed, options->kernels->name, options->lambda, source->standardise,
+	        filter_model_names[options->hinge]);
 }
 
 void
@@ -161,7 +162,7 @@ checkpoint_reset(struct filter *filter)
 	memset(filter->scores.made, 0, filter->total * sizeof(uint32_t));
 	memset(filter->scores.correct, 0, filter->total * sizeof(uint32_t));
 	memset(filter->scores.margins, 0, filter->total * sizeof(float));
-	memset(filter->start, 0, (filter->classes - 1) * filter->matrix.stride * sizeof(float));
+	memset(filter->start, 0, filter_vector(filter) * sizeof(float));
 	free(filter->log);
 	filter->log = NULL;
 }

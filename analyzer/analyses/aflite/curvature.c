@@ -94,7 +94,7 @@ curvature_fill_classes(const struct gram *gram, double *a, double *p)
 	for (size_t i = 0; i < n * n; i++) {
 		bool diagonal = i / n == i % n;
 
-		p[i] = n == 1 ? 1 : diagonal - 1 / (double)(n + 1);
+		p[i] = n == 1 || gram->problem->hinge ? diagonal : diagonal - 1 / (double)(n + 1);
 		a[i] = gram->covariance[i] / (double)gram->count + (diagonal ? 1e-6 * trace + 1e-12 : 0);
 	}
 }
@@ -125,9 +125,9 @@ curvature_transpose(double *a, size_t n)
 		}
 }
 
-/* Fills `values` with the diagonal of R⁻¹ P R⁻ᵀ, where P is the unit matrix less a constant. */
+/* Fills `values` with the diagonal of R⁻¹ P R⁻ᵀ, where P is the unit matrix less the constant `less`. */
 static void
-curvature_fill_diagonal(const double *inverse, size_t n, double *values)
+curvature_fill_diagonal(const double *inverse, size_t n, double less, double *values)
 {
 	for (size_t k = 0; k < n; k++) {
 		double sum = 0, squares = 0;
@@ -136,7 +136,7 @@ curvature_fill_diagonal(const double *inverse, size_t n, double *values)
 			sum += inverse[k * n + i];
 			squares += inverse[k * n + i] * inverse[k * n + i];
 		}
-		values[k] = n == 1 ? squares : squares - sum * sum / (double)(n + 1);
+		values[k] = squares - sum * sum * less;
 	}
 }
 
@@ -158,7 +158,7 @@ curvature_diagonalise(struct curvature *curvature, const struct gram *gram, doub
 	for (size_t i = 0; i < n * n; i++)
 		t[i] = i / n == i % n;
 	curvature_solve_lower(a, t, n); /* R⁻¹ */
-	curvature_fill_diagonal(t, n, values);
+	curvature_fill_diagonal(t, n, n == 1 || gram->problem->hinge ? 0 : 1 / (double)(n + 1), values);
 	curvature_transpose(t, n); /* R⁻ᵀ */
 	if (curvature->factor_count > 1) {
 		curvature_solve_lower(a, p, n);

@@ -8,6 +8,10 @@
  * T = I and Tᵀ P T = diag σ, the inverse is (T ⊗ I) diag_k((G + λ σ_k D)⁻¹) (Tᵀ ⊗ I). That takes classes − 1 matrices
  * of features, not one matrix of both. One classifier's p stands for that of all; the sums are over rows that are drawn
  * once.
+ *
+ * Of a support vector machine (problem.h) there is one Hessian for each class c, 2 Σ x_i x_iᵀ + λ D, the sum being over
+ * the rows whose loss is not 0. So u_i is twice the number of classes in which row i has a loss, A is diagonal, with
+ * twice the share of rows that have a loss, and P = I.
  */
 #ifndef AFLITE_CURVATURE_H
 #define AFLITE_CURVATURE_H
@@ -15,7 +19,7 @@
 #include "problem.h"
 
 struct curvature {
-	size_t columns, order, stride; /* classes − 1; features + 1; floats of a row */
+	size_t columns, order, stride; /* problem_columns(); features + 1; floats of a row */
 	size_t factor_count;           /* columns; or 1, if one pair of factors serves all columns */
 	float *factors;    /* factor_count pairs M, Mᵀ of order × stride, with (G + λ σ_k D)⁻¹ = Mᵀ M */
 	double *transform; /* T: columns × columns, row by row */

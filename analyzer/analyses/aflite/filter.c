@@ -19,10 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const filter_model_names[] = {"logistic", "svm", NULL};
+
 uint64_t
 filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes, size_t groups)
 {
-	size_t stride = matrix_stride(features), columns = classes - 1, sets = options->partitions, scratch;
+	size_t stride = matrix_stride(features), columns = problem_count_columns(options->hinge, classes);
+	size_t sets = options->partitions, scratch;
 	uint64_t bytes = (uint64_t)rows * (stride * sizeof(float) + 40), fitting;
 
 	bytes += training_bytes(sets, rows, classes) + (uint64_t)(sets + 1) * columns * stride * sizeof(float);
@@ -44,7 +47,7 @@ filter_check(const struct filter_options *options, const struct filter_data *dat
 {
 	size_t rows = data->rows;
 
-	if (data->classes < 2)
+	if (data->classes < 2 && !data->made)
 		die("all examples have the same label: nothing can be predicted");
 	if (options->train >= rows)
 		die("--train-size %zu: there are %zu examples, and some must be left to predict", options->train, rows);
@@ -61,7 +64,7 @@ filter_check(const struct filter_options *options, const struct filter_data *dat
 static void
 filter_allocate(struct filter *filter, const struct filter_data *data)
 {
-	size_t n = filter->total, length = filter_vector(filter);
+	size_t n = filter->total, length = data->made ? 0 : filter_vector(filter);
 
 	filter->examples = memory_new(n, sizeof(uint32_t));
 	filter->groups = data->groups ? memory_new(n, sizeof(uint32_t)) : NULL;
@@ -71,9 +74,11 @@ filter_allocate(struct filter *filter, const struct filter_data *data)
 	filter->scores.made = memory_new(n, sizeof(uint32_t));
 	filter->scores.correct = memory_new(n, sizeof(uint32_t));
 	filter->scores.margins = memory_new(n, sizeof(float));
+	if (data->made)
+		return;
 	filter->weights = kernels_floats(filter->options.partitions * length);
 	filter->start = kernels_floats(length);
-	curvature_init(&filter->curvature, filter->classes - 1, filter->matrix.features + 1);
+	curvature_init(&filter->curvature, filter_columns(filter), filter->matrix.features + 1);
 	training_init(&filter->training, filter->options.partitions, n, filter->classes);
 }
 
@@ -81,14 +86,18 @@ void
 filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data)
 {
 	filter_check(options, data);
-	*filter = (struct filter){
-	        .options = *options, .total = data->rows, .classes = data->classes, .group_count = data->group_count};
+	*filter = (struct filter){.options = *options,
+	                          .total = data->rows,
+	                          .classes = data->classes,
+	                          .group_count = data->group_count,
+	                          .made = data->made,
+	                          .correct = data->correct};
 	filter->matrix = (struct matrix){
 	        .rows = data->rows, .features = data->features, .stride = matrix_stride(data->features)};
 	filter_allocate(filter, data);
 	for (size_t i = 0; i < filter->total; i++) {
 		filter->examples[i] = (uint32_t)i;
-		filter->labels[i] = (uint16_t)data->labels[i];
+		filter->labels[i] = data->made ? 0 : (uint16_t)data->labels[i];
 		if (data->groups)
 			filter->groups[i] = data->groups[i];
 	}
@@ -204,13 +213,13 @@ filter_summarise(const struct filter *filter, const struct predictions *found, s
 		if (found->made[row])
 			sum += found->correct[row] / (double)found->made[row];
 	}
-	for (size_t set = 0; set < filter->options.partitions; set++) {
+	log->mean_p = log->left > log->unpredicted ? sum / (double)(log->left - log->unpredicted) : NAN;
+	log->accuracy = made ? (double)correct / (double)made : NAN;
+	for (size_t set = 0; set < filter->training.count; set++) {
 		trained += filter->training.sizes[set];
 		log->lacking += training_lacks_classes(&filter->training, set);
 	}
 	log->trained = (trained + filter->options.partitions / 2) / filter->options.partitions;
-	log->mean_p = log->left > log->unpredicted ? sum / (double)(log->left - log->unpredicted) : NAN;
-	log->accuracy = made ? (double)correct / (double)made : NAN;
 }
 
 static void
@@ -239,8 +248,10 @@ filter_remove_rows(struct filter *filter, const struct slice *slice)
 		do
 			last--;
 		while (filter->scores.removed[filter->examples[last]]);
-		memcpy(filter->matrix.values + row * filter->matrix.stride,
-		       filter->matrix.values + last * filter->matrix.stride, filter->matrix.stride * sizeof(float));
+		if (filter->matrix.values)
+			memcpy(filter->matrix.values + row * filter->matrix.stride,
+			       filter->matrix.values + last * filter->matrix.stride,
+			       filter->matrix.stride * sizeof(float));
 		filter->examples[row] = filter->examples[last];
 		filter->labels[row] = filter->labels[last];
 		if (filter->groups)
@@ -275,25 +286,50 @@ filter_choose_slice(const struct filter *filter, const struct predictions *found
 	return slice;
 }
 
+/* Predicts every example that is left with classifiers that were not trained on it. */
+static int
+filter_predict(struct filter *filter, struct predictions *found, struct filter_log *log, struct portolan_error *error)
+{
+	struct problem problem = filter_problem(filter);
+	int code = filter_draw(filter, error);
+
+	if (code >= 0)
+		code = filter_fit(filter, log, error);
+	if (code >= 0)
+		predict_all(&problem, &filter->training, filter->weights, found);
+	return code;
+}
+
+/* Takes the predictions that were given. */
+static void
+filter_take_given(struct filter *filter, struct predictions *found)
+{
+	filter_rank(filter);
+	for (size_t row = 0; row < filter->matrix.rows; row++) {
+		found->made[row] = filter->made[filter->examples[row]];
+		found->correct[row] = filter->correct[filter->examples[row]];
+	}
+}
+
 /* Scores the examples that are left, and removes a slice of at most `size` of them (0: none). `keep`: filter->scores
  * takes the new scores. */
 static int
 filter_score_and_remove(struct filter *filter, size_t size, bool keep, struct filter_log *log,
                         struct portolan_error *error)
 {
-	struct problem problem = filter_problem(filter);
 	size_t rows = filter->matrix.rows;
 	CLEANUP_FREE uint32_t *counts = memory_new(2 * rows, sizeof(*counts));
 	CLEANUP_FREE float *margins = memory_new(rows, sizeof(*margins));
 	struct predictions found = {counts, counts + rows, margins};
 	struct slice slice;
-	int code = filter_draw(filter, error);
+	int code = 0;
 
-	if (code >= 0)
-		code = filter_fit(filter, log, error);
+	if (filter->made)
+		filter_take_given(filter, &found);
+	else
+		code = filter_predict(filter, &found, log, error);
 	if (code < 0)
 		return code;
-	predict_all(&problem, &filter->training, filter->weights, &found);
 	filter_summarise(filter, &found, log);
 	slice = filter_choose_slice(filter, &found, size, log);
 	if (keep)
@@ -316,7 +352,7 @@ filter_phase(struct filter *filter, struct portolan_error *error)
 	code = filter_score_and_remove(filter, size, true, &line, error);
 	if (code < 0)
 		return code;
-	filter->finished = line.qualified < options->slice || filter->matrix.rows <= options->target;
+	filter->finished = filter->made || line.qualified < options->slice || filter->matrix.rows <= options->target;
 	filter->log = memory_need(realloc(filter->log, (filter->phases + 1) * sizeof(line)));
 	filter->log[filter->phases++] = line;
 	return !filter->finished;

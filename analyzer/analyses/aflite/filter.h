@@ -21,6 +21,8 @@
 #include "slice.h"
 #include "training.h"
 
+extern const char *const filter_model_names[]; /* by `hinge` */
+
 struct filter_options {
 	size_t target, partitions, train, slice; /* n, m, t, k */
 	double threshold;                        /* τ */
@@ -28,7 +30,8 @@ struct filter_options {
 	enum slice_ties ties;
 	uint64_t seed;
 	double lambda;
-	bool cold; /* every search for weights starts at zero: for tests */
+	bool hinge; /* whether classifiers are support vector machines (problem.h); else logistic regression */
+	bool cold;  /* every search for weights starts at zero: for tests */
 	unsigned threads;
 	const struct kernels *kernels;
 };
@@ -39,6 +42,10 @@ struct filter_data {
 	size_t classes;
 	const uint32_t *groups; /* by example: below group_count; NULL: each example is a group of its own */
 	uint32_t group_count;
+	/* by example: how many predictions were made of it, and how many of these are right; NULL: the filter makes its
+	 * own predictions. Then there are no features, labels or groups, and one phase is all: a second would rank by
+	 * the same predictions. */
+	const uint32_t *made, *correct;
 };
 
 /* A line of the log: the phase that scored `left` examples. */
@@ -74,6 +81,7 @@ struct filter {
 	size_t phases;          /* the number of phases that are done */
 	struct filter_log kept; /* filter_measure(): the line of the examples that are left in the end */
 	bool finished;
+	const uint32_t *made, *correct; /* as in filter_data */
 	/* private */
 	struct training training;
 	float *weights, *start; /* sets × columns × stride; columns × stride: where searches start */
@@ -93,10 +101,11 @@ int filter_phase(struct filter *filter, struct portolan_error *error);
 
 /* After the last phase: scores the examples that are left, as a phase would, but removes none. If the last phase
  * removed nothing, its line of the log already has the scores. filter->scores stays as the phases left it. No phase and
- * no checkpoint come after it. */
+ * no checkpoint come after it. Given predictions are only averaged over the examples that are left, which were chosen by
+ * them: this is no estimate of what new models would get right. */
 int filter_measure(struct filter *filter, struct portolan_error *error);
 
-/* Fits a classifier to each training set: filter->weights. Fills `unfinished` and `evaluations` of the log. For filter.c. */
+/* Fits a classifier to each training set: filter->weights, as predict_all() takes them. Fills `unfinished` and `evaluations` of the log. For filter.c. */
 int filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error *error);
 
 /* The bytes that a filter takes in all; groups: 0 if each example is a group of its own. */
@@ -110,15 +119,22 @@ filter_problem(const struct filter *filter)
 	                        .labels = filter->labels,
 	                        .classes = filter->classes,
 	                        .lambda = filter->options.lambda,
+	                        .hinge = filter->options.hinge,
 	                        .kernels = filter->options.kernels,
 	                        .threads = filter->options.threads};
+}
+
+static inline size_t
+filter_columns(const struct filter *filter)
+{
+	return problem_count_columns(filter->options.hinge, filter->classes);
 }
 
 /* The floats of a classifier's weights. */
 static inline size_t
 filter_vector(const struct filter *filter)
 {
-	return (filter->classes - 1) * filter->matrix.stride;
+	return filter_columns(filter) * filter->matrix.stride;
 }
 
 static inline size_t

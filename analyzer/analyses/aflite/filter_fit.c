@@ -15,6 +15,10 @@
 #include <string.h>
 
 #define ITERATIONS 300
+/* Of support vector machines. Where rows are fewer than features, only the penalty holds most directions, and the search
+ * is slow; the limit is for the sum over all classes, each of which is a problem of its own. */
+#define ITERATIONS_HINGE 3000
+#define TOLERANCE_HINGE 1e-8
 #define SAMPLE_LEAST 2048 /* the fewest rows that the curvature is computed from */
 #define STALE 0.8         /* the curvature is computed again when only this share of its rows is left */
 
@@ -31,7 +35,8 @@ fit_sample_rows(const struct filter *filter, size_t count)
 	return rows;
 }
 
-/* Sets filter->start to a classifier without weights that predicts the shares of the classes. `counts` has room for the
+/* Sets filter->start to a classifier without weights that fits the shares of the classes best: by its loss, or, of a
+ * support vector machine, by its squares. `counts` has room for the
  * classes. */
 static void
 fit_start_at_shares(struct filter *filter, uint32_t *counts)
@@ -42,9 +47,13 @@ fit_start_at_shares(struct filter *filter, uint32_t *counts)
 	memset(filter->start, 0, filter_vector(filter) * sizeof(float));
 	for (size_t row = 0; row < filter->matrix.rows; row++)
 		counts[filter->labels[row]]++;
-	for (size_t k = 1; k < filter->classes; k++)
-		filter->start[(k - 1) * stride + filter->matrix.features] =
-		        (float)log((counts[k] + 0.5) / (counts[0] + 0.5));
+	for (size_t k = 0; k < filter_columns(filter); k++) {
+		uint32_t count = counts[k + filter->classes - filter_columns(filter)];
+		double share = count / (double)filter->matrix.rows;
+
+		filter->start[k * stride + filter->matrix.features] =
+		        (float)(filter->options.hinge ? 2 * share - 1 : log((count + 0.5) / (counts[0] + 0.5)));
+	}
 }
 
 /* Fits one classifier to more rows than a training set has, with a penalty that is larger in proportion. So it is near the
@@ -79,7 +88,7 @@ static size_t
 fit_count_curvature_rows(const struct filter *filter)
 {
 	const struct filter_options *options = &filter->options;
-	size_t order = filter->matrix.features + 1, columns = filter->classes - 1;
+	size_t order = filter->matrix.features + 1, columns = filter_columns(filter);
 	size_t least = 4 * order > SAMPLE_LEAST ? 4 * order : SAMPLE_LEAST;
 	size_t affordable = 32 * options->partitions * options->train / order * columns;
 	size_t count = filter_least(64 * order, affordable);
@@ -127,10 +136,27 @@ fit_remember_mean(struct filter *filter)
 	filter->has_start = true;
 }
 
+/* Subtracts from the weights of each class those of the class in slot 0: only differences decide what is predicted. A
+ * classifier whose weights are such differences already stays as it is. */
+static void
+fit_make_relative(struct filter *filter)
+{
+	size_t columns = filter_columns(filter), stride = filter->matrix.stride;
+
+	for (size_t set = 0; columns == filter->classes && set < filter->options.partitions; set++) {
+		float *weights = filter->weights + set * columns * stride;
+
+		for (size_t i = stride; i < columns * stride; i++)
+			weights[i] -= weights[i % stride];
+		memset(weights, 0, stride * sizeof(*weights));
+	}
+}
+
 int
 filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error *error)
 {
-	struct lockstep lockstep = {.tolerance = LOCKSTEP_TOLERANCE, .iterations_most = ITERATIONS};
+	struct lockstep lockstep = {.tolerance = filter->options.hinge ? TOLERANCE_HINGE : LOCKSTEP_TOLERANCE,
+	                            .iterations_most = filter->options.hinge ? ITERATIONS_HINGE : ITERATIONS};
 	size_t length = filter_vector(filter);
 	struct problem problem = filter_problem(filter);
 	struct fit_report report;
@@ -147,5 +173,6 @@ filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error 
 	log->unfinished = report.unfinished;
 	log->evaluations = report.evaluations;
 	fit_remember_mean(filter);
+	fit_make_relative(filter);
 	return 0;
 }

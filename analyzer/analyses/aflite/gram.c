@@ -77,6 +77,24 @@ gram_find_probabilities(const struct gram *gram, struct gram_slot *slot, size_t 
 	return fmax(1 - squares / (sum * sum), 0);
 }
 
+/* As gram_find_probabilities(), but of a support vector machine: returns twice the number of columns in which a row with
+ * this label has a loss. */
+static double
+gram_find_losses(const struct gram *gram, struct gram_slot *slot, size_t i, size_t label)
+{
+	size_t width = kernels_round(gram->columns), first = problem_first_slot(gram->problem);
+	double weight = 0;
+
+	for (size_t k = 0; k < gram->columns; k++) {
+		double z = slot->p[k * BLOCK + i], has = (k + first == label ? z : -z) < 1 ? 2 : 0;
+
+		weight += has;
+		slot->diagonal[k] += has;
+		slot->p[k * BLOCK + i] = slot->p_across[i * width + k] = 0;
+	}
+	return weight;
+}
+
 /* Adds the upper triangle of the product a b to that of c, strip by strip. c is order × stride; a and b have `depth` ≤
  * BLOCK examples. */
 static void
@@ -95,7 +113,7 @@ gram_multiply(const struct gram *gram, const float *a, const float *b, float *c,
 
 /* Multiplies the n rows of the block by the roots of their weights, and adds to weight, diagonal and pairs. */
 static void
-gram_weigh_block(const struct gram *gram, struct gram_slot *slot, size_t n)
+gram_weigh_block(const struct gram *gram, struct gram_slot *slot, const uint32_t *rows, size_t n)
 {
 	size_t columns = gram->columns, stride = gram->stride;
 	struct kernels_product product = {gram->weights, stride,      slot->across,     BLOCK, slot->p, BLOCK,
@@ -104,7 +122,8 @@ gram_weigh_block(const struct gram *gram, struct gram_slot *slot, size_t n)
 	kernels_transpose(slot->rows, stride, kernels_round(n), slot->across, BLOCK);
 	gram->problem->kernels->multiply(&product);
 	for (size_t i = 0; i < n; i++) {
-		double weight = gram_find_probabilities(gram, slot, i);
+		double weight = gram->problem->hinge ? gram_find_losses(gram, slot, i, gram->problem->labels[rows[i]])
+		                                     : gram_find_probabilities(gram, slot, i);
 		float root = (float)sqrt(weight);
 
 		slot->weight += weight;
@@ -136,7 +155,7 @@ gram_weigh_part(void *context, unsigned thread, unsigned slot_number, size_t par
 			memcpy(slot->rows + i * stride, matrix_row(gram->problem->matrix, gram->rows[from + i]),
 			       stride * sizeof(float));
 		}
-		gram_weigh_block(gram, slot, n);
+		gram_weigh_block(gram, slot, gram->rows + from, n);
 		kernels_transpose(slot->rows, stride, kernels_round(n), slot->across, BLOCK);
 		gram_multiply(gram, slot->across, slot->rows, slot->product, gram->order, stride, n);
 	}

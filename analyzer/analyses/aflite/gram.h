@@ -10,13 +10,15 @@ struct gram {
 	const float *weights; /* the classifier's: columns × stride */
 	const uint32_t *rows; /* `count` rows of the matrix */
 	size_t count;
-	size_t columns, order, stride; /* classes − 1; features + 1; floats of a row */
+	size_t columns, order, stride; /* problem_columns(); features + 1; floats of a row */
 	double *product;               /* order × order, the upper triangle: Σ (1 − Σ p²) x xᵀ */
 	double *covariance;            /* columns × columns: Σ diag p − p pᵀ */
 	double weight;                 /* Σ 1 − Σ p² */
 };
 
-/* Adds what the rows contribute to product, covariance and weight, which the caller has set to zero. The bits do not
+/* Of a support vector machine, 1 − Σ p² and diag p − p pᵀ are replaced by the weights that curvature.h names.
+ *
+ * Adds what the rows contribute to product, covariance and weight, which the caller has set to zero. The bits do not
  * depend on the number of threads. */
 void gram_make(struct gram *gram);
 

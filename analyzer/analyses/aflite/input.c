@@ -20,6 +20,7 @@ void
 input_close(struct input *input)
 {
 	matrix_source_free(&input->source);
+	models_free(&input->models);
 	features_close(&input->features);
 	labels_free(&input->labels);
 	labels_free(&input->groups);
@@ -52,8 +53,9 @@ input_glue_id(const struct input_request *request, const char *path)
 static struct row_ids_request
 input_row_ids(const struct input *input, const struct input_request *request)
 {
-	return (struct row_ids_request){.rows = (size_t)input->features.array.header.shape[0],
-	                                .features = request->features,
+	return (struct row_ids_request){.rows = input->features.count,
+	                                .features = input->features.path,
+	                                .unit = input->features.unit,
 	                                .list = request->feature_ids,
 	                                .data = request->data,
 	                                .id_field = request->id_field,
@@ -75,15 +77,14 @@ input_check_order(const struct input *input, const struct input_request *request
 static void
 input_check_count(const struct input *input, const char *path, const char *what, const struct labels *labels)
 {
-	const struct npy_array *array = &input->features.array;
-	unsigned long long rows = array->header.shape[0];
+	const struct features *of = &input->features;
 
-	if (labels->count != rows && labels->passed > 0)
-		die("%s has %zu %s without the %zu records that --glue passes over, and %s has %llu rows: "
+	if (labels->count != of->count && labels->passed > 0)
+		die("%s has %zu %s without the %zu records that --glue passes over, and %s has %zu %ss: "
 		    "make features of the others alone",
-		    path, labels->count, what, labels->passed, array->path, rows);
-	if (labels->count != rows)
-		die("%s has %zu %s, and %s has %llu rows", path, labels->count, what, array->path, rows);
+		    path, labels->count, what, labels->passed, of->path, of->count, of->unit);
+	if (labels->count != of->count)
+		die("%s has %zu %s, and %s has %zu %ss", path, labels->count, what, of->path, of->count, of->unit);
 }
 
 /* Makes room for n examples. in[i] becomes 0 if --exclude lists example order[i], else 1. */
@@ -99,7 +100,11 @@ input_exclude(struct input *input, const struct input_request *request, const ui
 		return;
 	input->exclude = (struct pool_list){.path = request->exclude, .is_exclusion = true};
 	must(ids_index_init(&index, input->ids, order, n, &failure));
-	pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, in, n);
+	pool_apply(&index,
+	           input->has_run      ? "the run"
+	           : request->features ? "the rows"
+	                               : "the columns",
+	           &input->exclude, in, n);
 	ids_index_free(&index);
 }
 
@@ -133,17 +138,13 @@ input_take_rows(struct input *input, const struct input_request *request)
 static void
 input_read_files(struct input *input, const struct input_request *request)
 {
-	struct npy_array *array = &input->features.array;
-
-	must(npy_open(array, request->features, &failure));
-	must(npy_check_matrix_any(array, &failure));
-	if (array->header.shape[0] >= UINT32_MAX)
-		die("%s has too many rows: at most 4,294,967,294", request->features);
-	labels_read(&input->labels, "--labels", request->labels, "--label-field", request->label_field,
-	            input_glue_id(request, request->labels));
-	input_check_count(input, request->labels, "labels", &input->labels);
+	if (request->labels) {
+		labels_read(&input->labels, "--labels", request->labels, "--label-field", request->label_field,
+		            input_glue_id(request, request->labels));
+		input_check_count(input, request->labels, "labels", &input->labels);
+	}
 	input_take_rows(input, request);
-	if (input->excluded > 0)
+	if (input->excluded > 0 && request->labels)
 		labels_keep(&input->labels, input->rows, input->count);
 }
 
@@ -192,7 +193,7 @@ input_read_run(struct input *input, const struct input_request *request)
 	input->has_run = true;
 	input->ids = &dynamics->ids;
 	in = memory_new(dynamics->count, 1);
-	features_open(&input->features, request->features, request->feature_ids, dynamics, true);
+	features_assign(&input->features, request->feature_ids, dynamics);
 	input_exclude(input, request, dynamics->order, dynamics->count, in);
 	input_take_observed(input, in);
 	labels_finish(&input->labels);
@@ -216,20 +217,61 @@ input_check_examples(const struct input *input, const struct input_request *requ
 	if (input->count == 0 && input->excluded > 0)
 		die("%s leaves no example that could take part", request->exclude);
 	if (input->count == 0 && !request->run)
-		die("%s has no rows", request->features);
+		die("%s has no rows", input->features.path);
 	if (input->count == 0)
-		die("no example of run '%s' has a row in %s and a gold label", request->run, request->features);
-	if (input->count > 2 && input->labels.class_count == input->count)
+		die("no example of run '%s' has a row in %s and a gold label", request->run, input->features.path);
+	if (input->count > 2 && input->labels.class_count == input->count && !input->has_models)
 		die("%s%s: all %zu labels are different, as ids are, and nothing can be learned of them: %s",
 		    request->run ? "run " : "", request->run ? request->run : request->labels, input->count,
 		    request->label_field ? "say the field of the labels with --label-field FIELD"
 		                         : "say the file of the labels with --labels FILE");
 }
 
+/* Opens the features, or else the predictions, and finds out how many rows (or columns) there are. */
+static void
+input_open_rows(struct input *input, const struct input_request *request)
+{
+	struct features *features = &input->features;
+
+	if (request->models)
+		models_open(&input->models, request->models);
+	if (request->features) {
+		must(npy_open(&features->array, request->features, &failure));
+		must(npy_check_matrix_any(&features->array, &failure));
+		features->count = (size_t)features->array.header.shape[0];
+	} else {
+		features->count = (size_t)input->models.array.header.shape[1];
+	}
+	features->path = request->features ? request->features : request->models;
+	features->unit = request->features ? "row" : "column";
+	if (features->count >= UINT32_MAX)
+		die("%s has too many %ss: at most 4,294,967,294", features->path, features->unit);
+	if (request->models && input->models.array.header.shape[1] != features->count)
+		die("%s has %llu columns, and %s has %zu rows: it needs a row for each model, and a column for each "
+		    "example",
+		    request->models, (unsigned long long)input->models.array.header.shape[1], features->path,
+		    features->count);
+}
+
+static void
+input_survey(struct input *input, const struct input_request *request)
+{
+	input->source = (struct matrix_source){.array = &input->features.array,
+	                                       .rows = input->rows,
+	                                       .count = input->count,
+	                                       .kernels = request->kernels,
+	                                       .threads = request->threads,
+	                                       .standardise = request->standardise};
+	matrix_survey(&input->source);
+}
+
 void
 input_open(struct input *input, const struct input_request *request)
 {
-	*input = (struct input){0};
+	*input = (struct input){.has_labels = request->labels || request->run,
+	                        .has_models = request->models,
+	                        .has_features = request->features};
+	input_open_rows(input, request);
 	if (request->run)
 		input_read_run(input, request);
 	else
@@ -243,11 +285,8 @@ input_open(struct input *input, const struct input_request *request)
 	if (request->groups)
 		input_read_groups(input, request);
 	input_check_order(input, request);
-	input->source = (struct matrix_source){.array = &input->features.array,
-	                                       .rows = input->rows,
-	                                       .count = input->count,
-	                                       .kernels = request->kernels,
-	                                       .threads = request->threads,
-	                                       .standardise = request->standardise};
-	matrix_survey(&input->source);
+	if (request->models)
+		models_count(&input->models, input->rows, input->count);
+	if (request->features)
+		input_survey(input, request);
 }

@@ -6,13 +6,16 @@
 #include "files/join.h"
 #include "labels.h"
 #include "matrix_source.h"
+#include "models.h"
 #include "selection/features.h"
 #include "selection/pool.h"
 
 struct input_request {
 	const struct run_query *query;
-	const char *features, *labels, *label_field, *groups, *group_field;
-	const char *run; /* NULL: labels come from the file */
+	const char *features; /* NULL: there is only `models` */
+	const char *models;   /* --scores-of-models, or NULL */
+	const char *labels, *label_field, *groups, *group_field;
+	const char *run; /* NULL: labels come from the file, or, with models, there are none */
 	const char *feature_ids;
 	const char *exclude;         /* NULL: no example is left out */
 	const char *data, *id_field; /* the user's own file, or NULL */
@@ -24,10 +27,11 @@ struct input_request {
 
 struct input {
 	struct features features; /* the array; with a run, also which row is which example's */
+	struct models models;     /* with predictions of the user's own: a column of theirs is a row here */
 	struct labels labels, groups;
-	bool has_groups;
-	size_t count;              /* of examples */
-	const struct ids *ids;     /* of the run, or of the rows */
+	bool has_groups, has_labels, has_models, has_features; /* whether the user gave them */
+	size_t count;                                          /* of examples */
+	const struct ids *ids;                                 /* of the run, or of the rows */
 	uint32_t *examples, *rows; /* by example: its place in `ids`, and its row of the array */
 	struct pool_list exclude;  /* the list of --exclude, and what was found in it */
 	size_t excluded;           /* examples that the list leaves out */
@@ -40,7 +44,7 @@ struct input {
 	/* with the user's own file: the records of the examples */
 	struct join join;
 	bool has_join;
-	struct matrix_source source;
+	struct matrix_source source; /* with features */
 };
 
 /* Reads labels and groups, and surveys all features. Ends the program where there are more or fewer labels or groups

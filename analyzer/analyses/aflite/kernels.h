@@ -3,7 +3,8 @@
  * One loop adds what a block of rows contributes to a classifier's gradient; others compute what classifiers predict
  * for a row. Pure, in single precision. Each loop exists for several kinds of processor.
  *
- * A classifier has `columns` = classes − 1 weight vectors, relative to the class in slot 0 (training.h). Rows and
+ * A classifier has `columns` weight vectors (problem.h): classes − 1, relative to the class in slot 0 (training.h); or,
+ * of a support vector machine for more than two classes, one for each class. Rows and
  * weight vectors have `stride` floats, a multiple of KERNELS_STRIDE. A row has its features, a 1 for the intercept, and
  * zeroes.
  */
@@ -35,6 +36,8 @@ struct kernels_fit {
 	        *absent; /* by slot: classes that the training set lacks, and so without probability; NULL: none */
 	float *gradient; /* columns × stride: what the rows contribute is added to it */
 	float *scratch;  /* (columns + 2) × KERNELS_TILE */
+	bool hinge;      /* whether the loss is the squared hinge; else it is −ln p(gold) */
+	size_t first;    /* the slot of the first column */
 };
 
 /* A classifier's predictions of `count` rows: z[k × tile + i] is the distance of row i from the class in slot k + 1. made,
@@ -73,6 +76,10 @@ struct kernels {
 	 * both have `tile` floats. The last register of each row of z is readable. */
 	double (*residuals)(float *z, size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots,
 	                    size_t count, float *sums, float *over);
+	/* As residuals(), but with the squared hinge as the loss: z becomes −2 s max(0, 1 − s z), where s is 1 in the
+	 * column of gold, and else −1; sums[i] becomes Σ max(0, 1 − s z)². Column k is that of slot `first` + k. */
+	double (*shortfalls)(float *z, size_t tile, size_t columns, size_t first, const uint8_t *absent,
+	                     const int32_t *slots, size_t count, float *sums);
 	/* Judges the distances z, for each row that did not train the classifier. Adds 1 to made[i]; 1 to
 	 * correct[i] if gold has the largest distance (of equal ones the lowest class wins); and z_gold − max
 	 * other z to margins[i]. */

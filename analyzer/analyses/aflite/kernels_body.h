@@ -313,6 +313,43 @@ KERNEL(residuals_all)(float *z, size_t tile, size_t columns, const uint8_t *abse
 	return loss;
 }
 
+/* z[k × tile + i] becomes the derivative of the squared hinge; sums[i] is the loss of row i. */
+INLINE void
+KERNEL(shortfall)(float *z, const size_t tile, size_t columns, size_t first, const uint8_t *absent,
+                  const int32_t *slots, size_t count, float *sums)
+{
+	for (size_t i = 0; i < count; i += LANES) {
+		FLOATS sum = {0};
+		INTEGERS slot;
+
+		memcpy(&slot, slots + i, sizeof(slot));
+		for (size_t k = 0; k < columns; k++) {
+			FLOATS value = KERNEL(load)(z + k * tile + i);
+			FLOATS sign =
+			        KERNEL(choose)(slot == (int32_t)(k + first), KERNEL(all)(1.0f), KERNEL(all)(-1.0f));
+			FLOATS gap = KERNEL(larger)(1.0f - sign * value, (FLOATS){0});
+
+			if (absent && absent[k + first])
+				gap = (FLOATS){0};
+			sum += gap * gap;
+			KERNEL(store)(z + k * tile + i, -2.0f * sign * gap);
+		}
+		KERNEL(store)(sums + i, sum);
+	}
+}
+
+static double
+KERNEL(shortfalls)(float *z, size_t tile, size_t columns, size_t first, const uint8_t *absent, const int32_t *slots,
+                   size_t count, float *sums)
+{
+	double loss = 0;
+
+	KERNEL(shortfall)(z, tile, columns, first, absent, slots, count, sums);
+	for (size_t i = 0; i < count; i++)
+		loss += sums[i];
+	return loss;
+}
+
 /* Of equal distances the lowest class wins: gold must be above those before it, and not below those after it. */
 static void
 KERNEL(judge)(const struct kernels_judged *judged)
@@ -362,6 +399,7 @@ KERNEL(fit_tile)(const struct kernels_fit *fit, const float *const *rows, const 
 {
 	float *z = fit->scratch, *sums = z + fit->columns * KERNELS_TILE, *over = sums + KERNELS_TILE;
 	size_t stride = fit->stride;
+	double loss = 0;
 
 	for (size_t k = 0; k < fit->columns;) {
 		size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
@@ -375,7 +413,10 @@ KERNEL(fit_tile)(const struct kernels_fit *fit, const float *const *rows, const 
 			KERNEL(dots_all)(rows, count, weights, stride, 1, z + k * KERNELS_TILE);
 		k += take;
 	}
-	KERNEL(residuals)(z, KERNELS_TILE, fit->columns, fit->absent, slots, count, sums, over);
+	if (fit->hinge)
+		loss = KERNEL(shortfalls)(z, KERNELS_TILE, fit->columns, fit->first, fit->absent, slots, count, sums);
+	else
+		KERNEL(residuals)(z, KERNELS_TILE, fit->columns, fit->absent, slots, count, sums, over);
 	for (size_t k = 0; k < fit->columns;) {
 		size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
 		float *gradient = fit->gradient + k * stride;
@@ -388,7 +429,7 @@ KERNEL(fit_tile)(const struct kernels_fit *fit, const float *const *rows, const 
 			KERNEL(spread_all)(rows, count, z + k * KERNELS_TILE, stride, 1, gradient);
 		k += take;
 	}
-	return KERNEL(losses)(sums, over, count);
+	return fit->hinge ? loss : KERNEL(losses)(sums, over, count);
 }
 
 static double
@@ -456,6 +497,7 @@ static const struct kernels KERNEL(all_kernels) = {
         .name = KERNEL_NAME,
         .fit = KERNEL(fit),
         .residuals = KERNEL(residuals_all),
+        .shortfalls = KERNEL(shortfalls),
         .judge = KERNEL(judge),
         .multiply = KERNEL(multiply),
         .widen = KERNEL(widen),

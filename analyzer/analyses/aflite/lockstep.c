@@ -111,10 +111,12 @@ double
 lockstep_penalise(const struct problem *problem, const struct training *training, size_t set, const float *weights,
                   double *gradient)
 {
-	size_t columns = problem->classes - 1, stride = problem->matrix->stride, features = problem->matrix->features;
+	size_t columns = problem_columns(problem), stride = problem->matrix->stride,
+	       features = problem->matrix->features;
+	size_t first = problem_first_slot(problem);
 	const uint8_t *absent = training_absent(training, set);
 	unsigned present = training->present[set];
-	double value = 0, share = present > 2 ? 1 / (double)present : 0;
+	double value = 0, share = present > 2 && !problem->hinge ? 1 / (double)present : 0;
 
 	for (size_t f = 0; f < features; f++) {
 		double sum = 0;
@@ -124,7 +126,7 @@ lockstep_penalise(const struct problem *problem, const struct training *training
 		for (size_t k = 0; k < columns; k++) {
 			double of = problem->lambda * (weights[k * stride + f] - share * sum);
 
-			if (absent && absent[k + 1])
+			if (absent && absent[k + first])
 				continue;
 			value += 0.5 * of * weights[k * stride + f];
 			gradient[k * stride + f] += of;
@@ -260,10 +262,10 @@ static void
 search_clear_absent(const struct searches *all, size_t set, double *vector)
 {
 	const uint8_t *absent = training_absent(all->training, set);
-	size_t stride = all->problem->matrix->stride;
+	size_t stride = all->problem->matrix->stride, first = problem_first_slot(all->problem);
 
-	for (size_t k = 0; absent && k + 1 < all->training->classes; k++)
-		if (absent[k + 1])
+	for (size_t k = 0; absent && k + first < all->training->classes; k++)
+		if (absent[k + first])
 			memset(vector + k * stride, 0, stride * sizeof(double));
 }
 
@@ -418,7 +420,7 @@ struct fit_report
 lockstep_fit(const struct lockstep *lockstep, const struct problem *problem, const struct training *training,
              const struct curvature *curvature, float *weights)
 {
-	size_t columns = problem->classes - 1, length = columns * problem->matrix->stride;
+	size_t columns = problem_columns(problem), length = columns * problem->matrix->stride;
 	size_t at_once = lockstep_sets_at_once(training->count, columns);
 	struct fit_report report = {0};
 

@@ -19,7 +19,7 @@ struct lockstep {
 };
 #define LOCKSTEP_TOLERANCE 1e-7
 
-/* Fits the classifiers. `weights` is sets × (classes − 1) × stride, 64-byte aligned: where the searches begin, and then
+/* Fits the classifiers. `weights` is sets × problem_columns() × stride, 64-byte aligned: where the searches begin, and then
  * what they found. */
 struct fit_report lockstep_fit(const struct lockstep *lockstep, const struct problem *problem,
                                const struct training *training, const struct curvature *curvature, float *weights);

@@ -181,6 +181,12 @@ matrix_reader_free(struct matrix_reader *reader)
 }
 
 void
+matrix_read_raw(const struct matrix_reader *reader, unsigned slot, size_t i, float *to)
+{
+	source_take_row(reader->source, file_rows_at(&reader->rows[slot], i), to);
+}
+
+void
 matrix_read_row(const struct matrix_reader *reader, unsigned slot, size_t i, float *to)
 {
 	const struct matrix_source *source = reader->source;

@@ -46,6 +46,9 @@ void matrix_reader_init(struct matrix_reader *reader, const struct matrix_source
                         size_t count);
 void matrix_reader_free(struct matrix_reader *reader);
 
+/* Writes the features of row i as the file has them, in single precision, to `to`. */
+void matrix_read_raw(const struct matrix_reader *reader, unsigned slot, size_t i, float *to);
+
 /* Writes the features of row i, centred and scaled, to `to`. */
 void matrix_read_row(const struct matrix_reader *reader, unsigned slot, size_t i, float *to);
 

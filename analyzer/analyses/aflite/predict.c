@@ -32,7 +32,7 @@ struct predicting {
 	const struct training *training;
 	const struct predictions *predictions;
 	const float *weights; /* sets × columns × stride */
-	size_t columns;
+	size_t columns, lead; /* lead: the columns before that of slot 1 */
 	struct predict_slot *slots;
 };
 
@@ -91,7 +91,7 @@ predict_judge_block(const struct predicting *predicting, struct predict_slot *sl
 	const struct training *training = predicting->training;
 	const struct kernels_judged judged = {.z = z,
 	                                      .tile = BLOCK,
-	                                      .columns = predicting->columns,
+	                                      .columns = predicting->columns - predicting->lead,
 	                                      .count = rows,
 	                                      .golds = slot->golds,
 	                                      .trained = training->bits + set * training->words + first / 64,
@@ -172,7 +172,8 @@ predict_block(void *context, unsigned thread, unsigned slot_number, size_t part,
 
 		problem->kernels->multiply(&product);
 		for (size_t i = 0; i < count; i++)
-			predict_judge_block(predicting, slot, from + i, slot->z + i * columns * BLOCK, first, rows);
+			predict_judge_block(predicting, slot, from + i,
+			                    slot->z + (i * columns + predicting->lead) * BLOCK, first, rows);
 	}
 	predict_end_block(predicting->predictions, slot, first, rows);
 	return 0;
@@ -188,7 +189,8 @@ predict_all(const struct problem *problem, const struct training *training, cons
 	                                .training = training,
 	                                .predictions = predictions,
 	                                .weights = weights,
-	                                .columns = problem->classes - 1,
+	                                .columns = problem_columns(problem),
+	                                .lead = 1 - problem_first_slot(problem),
 	                                .slots = of_slots};
 	struct parallel parallel = {.threads = problem->threads,
 	                            .count = (training->rows + BLOCK - 1) / BLOCK,

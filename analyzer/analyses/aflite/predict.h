@@ -10,7 +10,8 @@ struct predictions {
 	float *margins; /* by row: the mean of z_gold − max other z over these predictions; 0 if there are none */
 };
 
-/* Fills `predictions`. `weights` is sets × (classes − 1) × stride, as lockstep_fit() leaves it. The bits do not depend
+/* Fills `predictions`. `weights` is sets × problem_columns() × stride, relative to the
+ * class in slot 0; where that has a column, it is 0. The bits do not depend
  * on the number of threads. */
 void predict_all(const struct problem *problem, const struct training *training, const float *weights,
                  const struct predictions *predictions);

@@ -66,8 +66,8 @@ row_ids_read_data(struct naming *naming, const struct row_ids_request *request)
 
 		if (!join_is_id(id))
 			must(fields_wrong(&reader, &failure,
-			                  " has no id in field '%s': every row of %s has a record here",
-			                  request->id_field, request->features));
+			                  " has no id in field '%s': every %s of %s has a record here",
+			                  request->id_field, request->unit, request->features));
 		row_ids_add(naming, naming->ids->rows + 1, id->at, id->length);
 	}
 	naming->passed += reader.part.unlabelled;
@@ -91,11 +91,12 @@ row_ids_check_count(const struct naming *naming, const struct row_ids_request *r
 	if (naming->ids->rows == request->rows)
 		return;
 	if (naming->passed > 0)
-		die("%s has %zu records without the %zu that --glue passes over, and %s has %zu rows: make "
+		die("%s has %zu records without the %zu that --glue passes over, and %s has %zu %ss: make "
 		    "features of those alone, or say whose rows they are with --feature-ids FILE",
-		    naming->path, naming->ids->rows, naming->passed, request->features, request->rows);
-	die("%s has %zu %s, and %s has %zu rows%s", naming->path, naming->ids->rows, request->list ? "ids" : "records",
-	    request->features, request->rows, request->list ? "" : ": say whose rows they are with --feature-ids FILE");
+		    naming->path, naming->ids->rows, naming->passed, request->features, request->rows, request->unit);
+	die("%s has %zu %s, and %s has %zu %ss%s", naming->path, naming->ids->rows, request->list ? "ids" : "records",
+	    request->features, request->rows, request->unit,
+	    request->list ? "" : ": say whose rows they are with --feature-ids FILE");
 }
 
 void

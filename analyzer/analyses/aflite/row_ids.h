@@ -7,8 +7,8 @@
 
 struct row_ids_request {
 	size_t rows;
-	const char *features; /* the file of the rows, for messages */
-	const char *list;     /* a list of ids, one for each row (files/list.h), or NULL */
+	const char *features, *unit; /* the file of the rows, and "row" or "column": for messages */
+	const char *list;            /* a list of ids, one for each row (files/list.h), or NULL */
 	const char *data,
 	        *id_field; /* else a user's file with a record for each row, in this order; NULL: rows have numbers */
 	bool glue;         /* whether that file is read as files/glue.h says */

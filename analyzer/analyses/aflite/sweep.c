@@ -72,7 +72,7 @@ sweep_make_slot(const struct sweeping *sweeping)
 	size_t sets = sweep->training->count, block = sweeping->block_words * 64;
 
 	return (struct sweep_slot){.gradients = kernels_floats(sets * sweeping->length),
-	                           .scratch = kernels_floats((sweep->problem->classes + 1) * KERNELS_TILE),
+	                           .scratch = kernels_floats((problem_columns(sweep->problem) + 2) * KERNELS_TILE),
 	                           .losses = memory_new(sets, sizeof(double)),
 	                           .rows = memory_new(block + KERNELS_PAD, sizeof(float *)),
 	                           .slots = memory_new(block + KERNELS_TILE, sizeof(int32_t)),
@@ -133,11 +133,13 @@ sweep_take_block(const struct sweeping *sweeping, size_t first, size_t words, si
 
 	for (size_t set = 0; set < sets; set++) {
 		struct kernels_fit fit = {.stride = problem->matrix->stride,
-		                          .columns = problem->classes - 1,
+		                          .columns = problem_columns(problem),
 		                          .weights = sweep->weights + set * sweeping->length,
 		                          .absent = training_absent(sweep->training, set),
 		                          .gradient = slot->gradients + set * sweeping->length,
-		                          .scratch = slot->scratch};
+		                          .scratch = slot->scratch,
+		                          .hinge = problem->hinge,
+		                          .first = problem_first_slot(problem)};
 		size_t count = sweep->active[set] ? sweep_list_rows(sweep, set, first, words, slot) : 0;
 
 		while (fetched < ahead * (set + 1) / sets)
@@ -197,7 +199,7 @@ sweep_run_few(const struct sweep *sweep)
 	const struct matrix *matrix = sweep->problem->matrix;
 	size_t block = BLOCK_BYTES / (matrix->stride * sizeof(float)) / 64 * 64, blocks;
 	unsigned slots = parallel_slots(sweep->problem->threads);
-	struct sweeping sweeping = {.sweep = sweep, .length = (sweep->problem->classes - 1) * matrix->stride};
+	struct sweeping sweeping = {.sweep = sweep, .length = problem_columns(sweep->problem) * matrix->stride};
 	struct parallel parallel = {.threads = sweep->problem->threads,
 	                            .context = &sweeping,
 	                            .work = sweep_take_part,
@@ -239,6 +241,7 @@ many_take_tile(const struct many *many, struct many_slot *slot, size_t set, size
 	const struct problem *problem = many->sweep->problem;
 	size_t stride = many->stride, columns = many->columns, whole = kernels_round(count);
 	const float *weights = many->sweep->weights + set * columns * stride;
+	const uint8_t *absent = training_absent(many->sweep->training, set);
 	struct kernels_product distances = {weights, stride, slot->across, TILE,
 	                                    slot->z, TILE,   columns,      problem->matrix->features + 1,
 	                                    whole,   false};
@@ -249,8 +252,10 @@ many_take_tile(const struct many *many, struct many_slot *slot, size_t set, size
 	memset(slot->golds + count, 0, (whole - count) * sizeof(int32_t));
 	kernels_transpose(slot->rows, stride, whole, slot->across, TILE);
 	problem->kernels->multiply(&distances);
-	slot->loss += problem->kernels->residuals(slot->z, TILE, columns, training_absent(many->sweep->training, set),
-	                                          slot->golds, count, slot->sums, slot->sums + TILE);
+	slot->loss += problem->hinge ? problem->kernels->shortfalls(slot->z, TILE, columns, problem_first_slot(problem),
+	                                                            absent, slot->golds, count, slot->sums)
+	                             : problem->kernels->residuals(slot->z, TILE, columns, absent, slot->golds, count,
+	                                                           slot->sums, slot->sums + TILE);
 	problem->kernels->multiply(&gradient);
 }
 
@@ -308,7 +313,7 @@ sweep_run_many(const struct sweep *sweep)
 {
 	const struct training *training = sweep->training;
 	unsigned slots = parallel_slots(sweep->problem->threads);
-	size_t columns = sweep->problem->classes - 1, stride = sweep->problem->matrix->stride;
+	size_t columns = problem_columns(sweep->problem), stride = sweep->problem->matrix->stride;
 	CLEANUP_FREE struct many_slot *of_slots = memory_new(slots, sizeof(*of_slots));
 	CLEANUP_FREE uint32_t *sets = memory_new(training->count, sizeof(*sets));
 	struct many many = {
@@ -348,14 +353,14 @@ sweep_run_many(const struct sweep *sweep)
 void
 sweep_run(const struct sweep *sweep)
 {
-	size_t length = (sweep->problem->classes - 1) * sweep->problem->matrix->stride;
+	size_t length = problem_columns(sweep->problem) * sweep->problem->matrix->stride;
 
 	for (size_t set = 0; set < sweep->training->count; set++)
 		if (sweep->active[set]) {
 			sweep->losses[set] = 0;
 			memset(sweep->gradients + set * length, 0, length * sizeof(double));
 		}
-	if (sweep->problem->classes > PROBLEM_MANY)
+	if (problem_columns(sweep->problem) >= PROBLEM_MANY)
 		sweep_run_many(sweep);
 	else
 		sweep_run_few(sweep);

@@ -8,7 +8,7 @@
 struct sweep {
 	const struct problem *problem;
 	const struct training *training;
-	const float *weights; /* sets × columns × stride, columns = classes − 1 */
+	const float *weights; /* sets × problem_columns() × stride */
 	const bool *active;   /* by set: the sweep leaves the others out */
 	double *gradients;    /* sets × columns × stride: of the losses alone, without the penalty */
 	double *losses;       /* by set: the sum over the set's rows */

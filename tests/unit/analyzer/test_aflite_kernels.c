@@ -229,6 +229,46 @@ test_rows(void **state)
 	}
 }
 
+/* The squared hinge and its derivative, for each kind of processor; a class that is absent has neither. */
+static void
+test_shortfalls(void **state)
+{
+	enum { TILE = 32, COUNT = 21, COLUMNS = 5 };
+
+	(void)state;
+	for (size_t kind = 0; kind < 2 * KINDS; kind++) {
+		const struct kernels *kernels = kernels_named(kinds[kind / 2]);
+		size_t first = kind % 2;
+		uint8_t absent[COLUMNS + 1] = {[3] = 1};
+		double loss = 0, expected[COLUMNS][COUNT];
+		int32_t golds[TILE] = {0};
+		struct random_state random;
+		float *z, *sums;
+
+		if (!kernels)
+			continue;
+		random_seed(&random, 5 + kind);
+		z = draw(&random, COLUMNS * TILE);
+		sums = draw(&random, TILE);
+		for (size_t i = 0; i < COUNT; i++) {
+			golds[i] = (int32_t)(i % (COLUMNS + first));
+			for (size_t k = 0; k < COLUMNS; k++) {
+				double sign = (size_t)golds[i] == k + first ? 1 : -1,
+				       short_of = 1 - sign * z[k * TILE + i];
+
+				expected[k][i] = short_of > 0 && k + first != 3 ? -2 * sign * short_of : 0;
+				loss += expected[k][i] * expected[k][i] / 4;
+			}
+		}
+		assert_close(kernels->shortfalls(z, TILE, COLUMNS, first, absent, golds, COUNT, sums), loss, 1e-4);
+		for (size_t i = 0; i < COUNT; i++)
+			for (size_t k = 0; k < COLUMNS; k++)
+				assert_close(z[k * TILE + i], expected[k][i], 1e-6);
+		free(z);
+		free(sums);
+	}
+}
+
 static void
 test_judge(void **state)
 {
@@ -397,9 +437,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_fit),    cmocka_unit_test(test_far),      cmocka_unit_test(test_rows),
-	        cmocka_unit_test(test_judge),  cmocka_unit_test(test_multiply), cmocka_unit_test(test_widen),
-	        cmocka_unit_test(test_survey),
+	        cmocka_unit_test(test_fit),    cmocka_unit_test(test_far),        cmocka_unit_test(test_rows),
+	        cmocka_unit_test(test_judge),  cmocka_unit_test(test_multiply),   cmocka_unit_test(test_widen),
+	        cmocka_unit_test(test_survey), cmocka_unit_test(test_shortfalls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
