@@ -48,6 +48,7 @@ ROWS = [
     ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--data --id-field id", "--within", "--corrections"], ["-o"]),
     ("select r --by k-center --count 1", ["--features"], ["-o"]),
     ("select r --by k-center --count 1 --features X.npy", ["--feature-ids"], ["-o"]),
+    ("select r --by s2l --sources from --id-field id", ["--sources-data"], ["-o"]),
     ("noise plan r --fraction 0.1", [], ["-o"]),
     ("suspects r", ["--flips", "--data --id-field id"], ["-o", "--corrections .tsv"]),
     ("noise fit r -o model", ["--flips"], ["--plot .svg"]),
