@@ -79,7 +79,7 @@ NO_FILES = set("""
     port listen epochs threads max-memory store format never never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
     public-url media media-root loss-threshold calibration sigma low steady target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
-    ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters starts sources minus minus-epochs
+    ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters starts sources minus minus-epochs tokenized
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
 FOLDERS = {"frames", "checkpoint", "fractions"}
