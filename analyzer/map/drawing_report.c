@@ -93,7 +93,12 @@ report_map(struct report *report, const struct map_drawing *drawing, size_t inde
 	const struct map_data *map = &drawing->maps[index];
 
 	report_begin(report, NULL);
-	report_text(report, source->is_run ? "run" : "file", source->name);
+	if (source->minus) {
+		report_text(report, "run", source->minus->run[0].name);
+		report_text(report, "minus", source->minus->run[1].name);
+	} else {
+		report_text(report, source->is_run ? "run" : "file", source->name);
+	}
 	if (source->is_run) {
 		const struct dynamics *dynamics = &source->dynamics;
 		size_t last = drawing->is_animation ? index : dynamics->epoch_count - 1;

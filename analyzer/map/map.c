@@ -157,11 +157,26 @@ map_check_picture(struct map_line *line, struct portolan_error *error)
 	return 0;
 }
 
+/* Refuses, for a run less another, what is of one run's own measures. */
+static int
+map_check_minus(const struct common_options *common)
+{
+	static const char *const others[] = {"beside", "shift", "path", "frames", "from", "regions", "corrections"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (option_given(common, others[i]))
+			return options_wrong(
+			        common, "--%s does not go with --minus: it is about one run's own measures", others[i]);
+	if (map_html_is_meant(common->output))
+		return options_wrong(common, "--minus is of pictures: -o FILE.png, FILE.svg or FILE.pdf");
+	return 0;
+}
+
 /* Refuses, for an animation or single pictures, the options that only make sense for one map. */
 static int
 map_check_animation(const struct map_line *line)
 {
-	static const char *const still[] = {"beside", "shift", "path", "facet"};
+	static const char *const still[] = {"beside", "shift", "path", "facet", "minus"};
 	const struct common_options *common = &line->common;
 
 	for (size_t i = 0; i < sizeof(still) / sizeof(still[0]); i++)
@@ -193,6 +208,9 @@ map_check(void *context, struct portolan_error *error)
 	if (option_given(common, "regions") &&
 	    (strcmp(request->source.x, "variability") != 0 || strcmp(request->source.y, "confidence") != 0))
 		return options_wrong(common, "--regions are of variability and confidence: leave --x and --y out");
+	status = common->query.minus ? map_check_minus(common) : 0;
+	if (status != 0)
+		return status;
 	if (map_html_is_meant(common->output) && request->lines == MAP_LINES_NEVER)
 		return options_wrong(common,
 		                     "--regions none is of pictures: the page has its lines, which can be moved");
@@ -237,7 +255,9 @@ map_warn(const struct map_drawing *drawing, bool strict)
 		const struct map_source *source = &drawing->sources[s];
 		int its = STATUS_DONE;
 
-		if (source->is_run) {
+		if (source->minus) {
+			its = aggregate_report_gaps(source->minus, strict);
+		} else if (source->is_run) {
 			dynamics_report_variability(&source->dynamics, map_drawn_measures(&request->source));
 			its = dynamics_report(&source->dynamics, strict);
 		}
@@ -296,6 +316,8 @@ map_complete(struct map_line *line)
 	request->run = request->from ? NULL : line->common.operands[0];
 	request->shift = option_given(&line->common, "shift");
 	source->plain = request->path_count > 0;
+	source->y_given = option_given(&line->common, "y");
+	source->regions_given = option_given(&line->common, "regions") && request->lines != MAP_LINES_NEVER;
 	if (line->html.data && !map_html_is_meant(line->common.output) && strcmp(source->colour, "gold") != 0)
 		source->colour_file = line->html.data;
 	source->colour_name = source->colour;
@@ -360,8 +382,8 @@ const struct command map_command = {
         .name = "map",
         .operands = "RUN -o FILE",
         .help = &help_map,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
-                  COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_MINUS | COMMON_JSON |
+                  COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .operand = "run",
         .most = 1,

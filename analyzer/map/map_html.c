@@ -100,7 +100,7 @@ map_page_load(struct map_page *file)
 {
 	const struct map_source_request *source = &file->request->source;
 	const struct dynamics_request wanted = {
-	        .measures = MEASURE_ALL, .gold = true, .user = true, .trend = true, .losses = !source->cuts};
+	        .measures = MEASURE_ALL, .gold = true, .user = true, .trend = true, .losses = true};
 	struct view *view = &file->view;
 
 	if (file->html->data)

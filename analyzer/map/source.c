@@ -92,6 +92,9 @@ map_source_free(struct map_source *source)
 	corrected_free(&source->corrected);
 	names_free(&source->categories);
 	free(source->colour_name);
+	free(source->minus);
+	for (size_t i = 0; i < sizeof(source->differences) / sizeof(source->differences[0]); i++)
+		free(source->differences[i]);
 	if (source->is_run) {
 		dynamics_free(&source->dynamics);
 	} else {

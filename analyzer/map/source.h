@@ -11,11 +11,12 @@
 #include "files/attributes.h"
 #include "map_data.h"
 #include "map_maker.h"
-#include "measures/dynamics.h"
+#include "measures/aggregate.h"
 #include "selection/corrected.h"
 
 struct map_source_request {
 	const char *x, *y;              /* measures or columns */
+	bool y_given, regions_given;    /* the user chose them: a run of losses refuses what it has not */
 	const char *colour;             /* NULL: correctness */
 	const char *colour_name;        /* of a file of cells: the measure whose means it has; NULL: not known */
 	const char *colour_file;        /* the file of the column `colour`; NULL: the source's own */
@@ -39,9 +40,10 @@ struct map_source {
 	char first_unknown[64];     /* the first such id, perhaps cut */
 	struct corrected corrected; /* with the request's corrections */
 	bool is_run;
-	bool is_cells;            /* a row of the input is a cell, whose examples another program has counted */
-	struct map_axes axes;     /* if is_cells: the axes x and y, and how many cells stand along them */
-	struct dynamics dynamics; /* of a run */
+	struct aggregate_report *minus; /* the run's measures are less those of another, of which this tells; or NULL */
+	bool is_cells;                  /* a row of the input is a cell, whose examples another program has counted */
+	struct map_axes axes;           /* if is_cells: the axes x and y, and how many cells stand along them */
+	struct dynamics dynamics;       /* of a run */
 	/* private */
 	struct map_cuts cuts; /* the cuts between the regions, if the map has regions */
 	const struct ids *ids;
@@ -51,6 +53,7 @@ struct map_source {
 	struct ids table_ids;
 	double *colour_values, *cell_values;
 	char *colour_name;
+	char *differences[3]; /* what a picture calls x, y and colour less those of another run; NULL: there is none */
 	struct names categories; /* the texts of a column, or the names of the run's labels */
 	int32_t *category;       /* by row: the number of the example's category; −1: it has none */
 	struct map_level levels[MAP_KEYS_MAX];
@@ -58,7 +61,7 @@ struct map_source {
 };
 
 /* The request with the axes and the colour of a run of losses in place of the defaults, which are of a run that records
- * labels. */
+ * labels. The program ends if the user asked for regions, which such a run has not. */
 struct map_source_request map_source_of_losses(const struct dynamics *dynamics,
                                                const struct map_source_request *request);
 

@@ -4,6 +4,7 @@
 
 #include "base/suggest.h"
 #include "die/die.h"
+#include "die/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,14 +30,32 @@ map_source_no_measure(const struct dynamics *dynamics, const char *option, const
 	    nearest ? "'?" : " (portolan metrics shows what it has)");
 }
 
+/* What a picture calls a measure less that of another run; the caller's to free(). */
+static char *
+map_source_name_difference(const char *name)
+{
+	char *text = memory_text("difference in %s", name);
+
+	for (char *at = text; measure_find(name) >= 0 && *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+	return text;
+}
+
 /* Describes a column of the run. Its values come later, with map_source_hold(). */
 static void
-map_source_take_column(const struct dynamics *dynamics, const char *option, const char *name, struct map_column *column)
+map_source_take_column(struct map_source *source, const char *option, const char *name, struct map_column *column,
+                       size_t number)
 {
+	const struct dynamics *dynamics = &source->dynamics;
 	const struct dynamics_column *found = dynamics_column(dynamics, name);
 
 	if (!found)
 		map_source_no_measure(dynamics, option, name);
+	if (source->minus) {
+		source->differences[number] = map_source_name_difference(found->name);
+		*column = (struct map_column){.name = source->differences[number], .kind = MAP_ANY};
+		return;
+	}
 	*column = (struct map_column){
 	        .name = found->name,
 	        .kind = measure_find(name) >= 0 && (!dynamics->info->of_losses || map_source_is_correctness(name))
@@ -89,7 +108,8 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 	struct dynamics *dynamics = &source->dynamics;
 	struct map_input *input = &source->input;
 
-	must(dynamics_hold(dynamics, &failure));
+	if (!source->minus) /* a difference is loaded already */
+		must(dynamics_hold(dynamics, &failure));
 	source->ids = &dynamics->ids;
 	source->order = dynamics->order;
 	source->count = dynamics->count;
@@ -97,8 +117,8 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 	map_source_set_step(dynamics, &input->x);
 	map_source_set_step(dynamics, &input->y);
 	map_source_set_step(dynamics, &input->colour);
-	input->x.values = dynamics_column(dynamics, input->x.name)->values;
-	input->y.values = dynamics_column(dynamics, input->y.name)->values;
+	input->x.values = dynamics_column(dynamics, request->x)->values;
+	input->y.values = dynamics_column(dynamics, request->y)->values;
 	if (request->corrections)
 		map_source_correct(source, request->corrections);
 	if (request->highlight)
@@ -110,7 +130,7 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 	else if (request->corrections)
 		map_source_mark_corrections(source);
 	else if (input->colour.name)
-		input->colour.values = dynamics_column(dynamics, input->colour.name)->values;
+		input->colour.values = dynamics_column(dynamics, map_source_colour_column(request))->values;
 	map_source_list_drawn(source, request);
 }
 
@@ -118,13 +138,29 @@ struct map_source_request
 map_source_of_losses(const struct dynamics *dynamics, const struct map_source_request *request)
 {
 	struct map_source_request other = *request;
-	const bool colours = map_source_colour_column(request) && !request->colour;
+	const bool colours = map_source_colour_column(request) && !request->colour && !request->colour_name;
 
-	if (strcmp(request->y, measure_infos[MEASURE_CONFIDENCE].name) == 0)
+	if (request->regions_given)
+		die("--regions: run '%s' records losses (log_loss), and regions are of variability and confidence, which "
+		    "needs a label: leave --regions out, and select by task_loss or variability",
+		    dynamics->info->name);
+	if (!request->y_given && strcmp(request->y, measure_infos[MEASURE_CONFIDENCE].name) == 0)
 		other.y = measure_infos[MEASURE_TASK_LOSS].name;
 	if (colours && isnan(dynamics->loss_threshold))
 		other.colour = measure_infos[MEASURE_LEARNING_SPEED].name;
 	return other;
+}
+
+/* Loads the run's measures less those of the query's other run. */
+static void
+map_source_load_difference(struct map_source *source, const struct run_query *query, const char *run,
+                           const struct dynamics_request *wanted)
+{
+	struct dynamics_request request = *wanted;
+
+	request.trend = false;
+	source->minus = memory_new(1, sizeof(*source->minus));
+	must(dynamics_load_minus(&source->dynamics, query, run, &request, NEVER_LEARNED_FLAG, source->minus, &failure));
 }
 
 void
@@ -146,11 +182,16 @@ map_source_run(struct map_source *source, const struct run_query *query, const c
 	map_source_want(&wanted, request->y);
 	if (colour)
 		map_source_want(&wanted, colour);
-	if (first && first->is_run)
+	if (query->minus)
+		map_source_load_difference(source, query, run, &wanted);
+	else if (first && first->is_run)
 		must(dynamics_open_beside(dynamics, &first->dynamics, query, run, &wanted, &failure));
 	else
 		must(dynamics_open(dynamics, query, run, &wanted, &failure));
-	snprintf(source->name, sizeof(source->name), "%s", dynamics->info->name);
+	if (query->minus)
+		snprintf(source->name, sizeof(source->name), "%s less %s", dynamics->info->name, query->minus);
+	else
+		snprintf(source->name, sizeof(source->name), "%s", dynamics->info->name);
 	if (dynamics->info->of_losses) {
 		of_losses = map_source_of_losses(dynamics, request);
 		request = &of_losses;
@@ -159,9 +200,13 @@ map_source_run(struct map_source *source, const struct run_query *query, const c
 		if (colour && strcmp(colour, measure_infos[MEASURE_CORRECTNESS].name) != 0)
 			source->input.colouring = MAP_BY_VALUE;
 	}
-	map_source_take_column(dynamics, "--x", request->x, &source->input.x);
-	map_source_take_column(dynamics, "--y", request->y, &source->input.y);
+	if (source->minus) { /* differences of correctness have no levels, and those of variability and confidence no regions */
+		source->input.regions = false;
+		source->input.colouring = colour ? MAP_BY_VALUE : source->input.colouring;
+	}
+	map_source_take_column(source, "--x", request->x, &source->input.x, 0);
+	map_source_take_column(source, "--y", request->y, &source->input.y, 1);
 	if (colour)
-		map_source_take_column(dynamics, "--colour", colour, &source->input.colour);
+		map_source_take_column(source, "--colour", colour, &source->input.colour, 2);
 	map_source_hold(source, request);
 }

@@ -82,6 +82,14 @@ struct aggregate {
 	size_t shared;
 };
 
+/* The difference of a measure. Equal infinities are the same number of what they stand for, as of events that count
+ * infinitely often where an example was never learned: they differ by 0. */
+static double
+aggregate_difference(double value, double other)
+{
+	return isinf(value) && value == other ? 0 : value - other;
+}
+
 /* Adds the other run's values; means are divided at the end. */
 static void
 add_columns(struct aggregate *aggregate, const struct dynamics *other)
@@ -102,7 +110,8 @@ add_columns(struct aggregate *aggregate, const struct dynamics *other)
 			       more = addend->values[aggregate->theirs[i]];
 
 			if (aggregate->how == AGGREGATE_DIFFERENCE)
-				*value -= column->measure == MEASURE_EPOCHS ? 0 : more;
+				*value =
+				        column->measure == MEASURE_EPOCHS ? *value : aggregate_difference(*value, more);
 			else if (aggregate->runs[aggregate->mine[i]] == 0)
 				*value = more;
 			else

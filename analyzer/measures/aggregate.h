@@ -57,7 +57,7 @@ int dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *q
                             enum aggregate_how how, struct aggregate_report *report, struct portolan_error *error);
 
 /* Loads a run less query->minus, which is another: as above, and a difference of counts is a real number, empty where
- * either run's measure is. Only `epochs` stays the first run's. */
+ * either run's measure is, and 0 where both are the same infinity. Only `epochs` stays the first run's. */
 int dynamics_load_minus(struct dynamics *dynamics, const struct run_query *query, const char *run,
                         const struct dynamics_request *request, enum never_learned never_learned,
                         struct aggregate_report *report, struct portolan_error *error);

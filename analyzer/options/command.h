@@ -26,6 +26,7 @@ enum {
 	COMMON_SCRIPT = 128,
 	COMMON_WINDOW = 256,
 	COMMON_MINUS = 512,
+	COMMON_LOSS_THRESHOLD = 1024, /* COMMON_WINDOW has it, too */
 };
 
 struct option_spec;

@@ -22,7 +22,7 @@ static const struct {
 } shared[] = {
         {COMMON_EPOCHS, {"epochs", "A:B", OPTION_EPOCHS}},
         {COMMON_WINDOW, {"window", "J", OPTION_WHOLE, TO(query.window), .least = 2, .most = MEASURES_WINDOW_MAX}},
-        {COMMON_WINDOW, {"loss-threshold", "T", OPTION_REAL, TO(query.loss_threshold)}},
+        {COMMON_WINDOW | COMMON_LOSS_THRESHOLD, {"loss-threshold", "T", OPTION_REAL, TO(query.loss_threshold)}},
         {COMMON_WINDOW, {"never", "WHAT", OPTION_CHOICE, TO(query.never), .choices = never_names}},
         {COMMON_MINUS, {"minus", "RUN", OPTION_RUN, TO(query.minus)}},
         {COMMON_MINUS, {"minus-epochs", "A:B", OPTION_TEXT, TO(query.minus_epochs), .needs = "minus"}},

@@ -46,7 +46,6 @@
 
 /* The largest widths of texts, in ems; longer ones are cut. */
 #define KEY_NAME_LONGEST 28
-#define NAME_LONGEST 12.0
 #define NOTE_LONGEST 24.0
 
 #define CAPTION_LINES 3 /* the most lines of a caption */
@@ -85,7 +84,7 @@ layout_panel_left(const struct chart_panel *panel)
 	double widest = NUMBER_CHARACTER * (double)strlen(NUMBER_GROUPED(most));
 
 	for (size_t i = 0; i < panel->y_name_count; i++)
-		widest = fmax(widest, fmin(plot_width(panel->y_names[i]), NAME_LONGEST) * LABEL_EM);
+		widest = fmax(widest, fmin(plot_width(panel->y_names[i]), CHART_NAME_LONGEST) * LABEL_EM);
 	return fmax(PANEL_LEFT, widest + BESIDE_LABEL);
 }
 
@@ -285,7 +284,7 @@ chart_set_names(FILE *stream, const struct chart *chart, size_t p, size_t names)
 	const struct chart_panel *panel = &chart->panels[p];
 
 	for (size_t i = 0; i < panel->y_name_count; i++) {
-		script_set_text_item(stream, "YName", ++names, panel->y_names[i], NAME_LONGEST);
+		script_set_text_item(stream, "YName", ++names, panel->y_names[i], CHART_NAME_LONGEST);
 		script_set_items(stream, "YNamePanel YNameAt", names, (double[]){(double)p + 1, -(double)i});
 	}
 	return names;

@@ -48,7 +48,8 @@ struct chart_panel {
 	const char *const *y_names; /* any text, beside y = 0, −1, −2, … in place of numbers; NULL: none */
 	size_t y_name_count;
 };
-#define CHART_NAMES_MAX 32 /* in all panels */
+#define CHART_NAMES_MAX 32      /* in all panels */
+#define CHART_NAME_LONGEST 12.0 /* ems; longer names are cut */
 
 #define CHART_CAPTION_ROOM 240
 struct chart {

@@ -6,6 +6,7 @@
 #include "die/memory.h"
 #include "files/content.h"
 
+#include <math.h>
 #include <string.h>
 
 #define EPOCHS_SHOWN 24
@@ -182,13 +183,15 @@ static void
 answer_hard_examples(struct report_request *request)
 {
 	const struct child *ambiguous = &request->children[ASK_AMBIGUOUS], *hard = &request->children[ASK_HARDEST];
+	const char *columns = isnan(request->common.query.loss_threshold)
+	                              ? "task_loss variability learning_speed"
+	                              : "task_loss variability learning_speed correctness:share forgetting_events";
 
 	if (answer_take(&request->page, ambiguous))
 		answer_add_examples(request, ambiguous, "The most ambiguous: the loss changes most between epochs", "",
-		                    ambiguous->answer, "task_loss variability learning_speed");
+		                    ambiguous->answer, columns);
 	if (answer_take(&request->page, hard))
-		answer_add_examples(request, hard, "The hardest: the highest mean loss", "", hard->answer,
-		                    "task_loss variability learning_speed");
+		answer_add_examples(request, hard, "The hardest: the highest mean loss", "", hard->answer, columns);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "report_request.h"
 
 #include "base/message.h"
+#include "base/number.h"
 #include "base/parallel.h"
 #include "die/die.h"
 #include "die/memory.h"
@@ -17,6 +18,7 @@
 
 #include <portolan/store.h>
 
+#include <math.h>
 #include <string.h>
 
 #define SHOWN_SUSPECTS "15"
@@ -48,6 +50,20 @@ report_check(void *context, struct portolan_error *error)
 	return claims_add_output("the map", picture, error);
 }
 
+/* Adds --loss-threshold to a command that shows where losses cross it, as `check` and `epochs` do not. */
+static void
+report_ask_threshold(const struct report_request *request, struct child *child)
+{
+	const char *command = child_name(child);
+	char threshold[NUMBER_ROOM];
+
+	if (!request->of_losses || isnan(request->common.query.loss_threshold) || strcmp(command, "check") == 0 ||
+	    strcmp(command, "epochs") == 0)
+		return;
+	number_print(request->common.query.loss_threshold, threshold);
+	child_add_option(child, "--loss-threshold", threshold);
+}
+
 void
 report_ask(struct report_request *request, struct child *child, const char *command, const char *run, bool with_epochs)
 {
@@ -58,6 +74,8 @@ report_ask(struct report_request *request, struct child *child, const char *comm
 		child_add_option(child, "--store", request->common.query.store);
 	if (with_epochs)
 		child_add_option(child, "--epochs", request->epochs);
+	if (run)
+		report_ask_threshold(request, child);
 }
 
 void
@@ -367,7 +385,8 @@ const struct command report_command = {
         .name = "report",
         .operands = "RUN [RUN]...",
         .help = &help_report,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_LOSS_THRESHOLD | COMMON_JSON | COMMON_STRICT |
+                  COMMON_THREADS,
         .options = options,
         .operand = "run",
         .least = 1,

@@ -34,7 +34,8 @@ struct report_request {
 	struct page page;
 };
 
-/* Begins to ask a command about a run; NULL: about none. --store and --epochs are added, so far as the user gave them. */
+/* Begins to ask a command about a run; NULL: about none. --store, --epochs and --loss-threshold are added, so
+ * far as the user gave them and the command takes them. */
 void report_ask(struct report_request *request, struct child *child, const char *command, const char *run,
                 bool with_epochs);
 /* Adds --data, --id-field and --glue, if the user gave them. */

@@ -41,6 +41,13 @@ static int
 select_choose(struct select_request *request, struct dynamics *dynamics)
 {
 	struct features features = {0};
+	const struct sources_request field = {
+	        .option = request->source_file ? "--sources-data" : "--data",
+	        .path = request->source_file ? request->source_file : request->join,
+	        .id_field = request->id_field,
+	        .field = request->source_field,
+	        .glue = request->glue,
+	};
 	struct selection_source source = {
 	        .dynamics = dynamics,
 	        .cuts = request->has_cuts ? &request->cuts : NULL,
@@ -61,12 +68,9 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 	if (request->labels->corrected.corrections.unknown > 0 && request->common.strict)
 		lists = STATUS_INCOMPLETE;
 	source.order = order;
-	if (request->source_field) {
-		sources = sources_read(&(struct sources_request){request->join, request->id_field,
-		                                                 request->source_field, request->glue},
-		                       dynamics, order, source.count, &source.source_count);
-		source.sources = sources;
-	}
+	if (request->source_field)
+		sources = sources_read(&field, dynamics, order, source.count, &source.source_count);
+	source.sources = sources;
 	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
@@ -140,8 +144,8 @@ select_run(void *context, struct portolan_error *error)
 		                         (enum never_learned)request->never_learned, &report, &failure));
 	else
 		must(dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
-		                             (enum never_learned)request->never_learned, AGGREGATE_SHARED, &report,
-		                             &failure));
+		                             (enum never_learned)request->never_learned,
+		                             request->any_run ? AGGREGATE_ANY : AGGREGATE_SHARED, &report, &failure));
 	status = select_check_rules(request, &dynamics);
 	select_warn_changed(request, &dynamics);
 	if (status == STATUS_DONE) {

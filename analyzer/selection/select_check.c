@@ -74,7 +74,9 @@ select_check_drawn(const struct select_request *request)
 		return options_wrong(common, "--starts is for --by s2l");
 	if (!by_clusters && request->source_field)
 		return options_wrong(common, "--sources is for --by s2l");
-	if (request->source_field && strcmp(request->join, "-") == 0)
+	if (request->source_file && !request->id_field)
+		return options_wrong(common, "--sources-data needs --id-field: which of its fields holds the ids?");
+	if (request->source_field && !request->source_file && strcmp(request->join, "-") == 0)
 		return options_wrong(common, "--sources reads --data twice, and standard input can be read only once");
 	if (by_clusters && request->run_count > 1)
 		return options_wrong(common, "s2l clusters the losses of one run: leave out --with");

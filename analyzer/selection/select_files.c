@@ -112,6 +112,8 @@ select_add_pool(struct report *report, const struct select_request *request)
 		for (size_t r = 1; r < request->run_count; r++)
 			report_text(report, NULL, request->runs[r]);
 		report_end(report);
+		if (request->any_run)
+			report_flag(report, "union", true);
 	}
 }
 
@@ -133,6 +135,8 @@ select_add_parameters(struct report *report, const struct select_request *reques
 		REPORT_WHOLES(report, {"clusters", request->clusters}, {"starts", request->starts});
 	if (request->source_field)
 		report_text(report, "sources", request->source_field);
+	if (request->source_file)
+		report_text(report, "sources_data", request->source_file);
 	if (request->features)
 		report_text(report, "features", request->features);
 	if (request->feature_ids)
@@ -151,12 +155,12 @@ select_add_parameters(struct report *report, const struct select_request *reques
 	            request->format == SELECT_LINES ? "lines"
 	            : request->format == SELECT_IDS ? "ids"
 	                                            : table_format_names[request->format]);
-	if (request->join) {
+	if (request->join)
 		report_text(report, "join", request->join);
+	if (request->id_field)
 		report_text(report, "id_field", request->id_field);
-		if (request->glue)
-			report_flag(report, "glue", true);
-	}
+	if (request->glue)
+		report_flag(report, "glue", true);
 	report_flag(report, "with_measures", request->with_measures);
 	if (request->without_suspects)
 		report_flag(report, "without_suspects", true);

@@ -29,7 +29,7 @@ struct select_request {
 	double threshold;
 	uint64_t strata; /* 0: not asked for */
 	uint64_t clusters, starts;
-	const char *source_field;
+	const char *source_field, *source_file; /* of --sources; file NULL: that of --data */
 	double cut, beta_c;
 	struct region_cuts cuts;
 	size_t fraction_count; /* the number of --fractions; each then gets a file */
@@ -51,6 +51,7 @@ struct select_request {
 	const char *join, *id_field; /* NULL: no join */
 	bool glue;                   /* the joined file is read as files/glue.h says */
 	bool why, without_suspects;
+	bool any_run;                        /* examples that any of the runs has, in place of those that all have */
 	const char *texts[SELECT_TEXTS_MAX]; /* the fields of the joined file whose texts --why compares */
 	size_t text_count;
 	const char *corrections, *label_field;

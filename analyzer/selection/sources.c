@@ -62,7 +62,7 @@ sources_read(const struct sources_request *request, const struct dynamics *dynam
 	uint32_t *sources = memory_array(dynamics->ids.rows, sizeof(*sources), "sources of the data");
 	const struct attribute *attribute;
 
-	must(user_file_open(&file, "--data", request->path, &failure));
+	must(user_file_open(&file, request->option, request->path, &failure));
 	if (request->glue)
 		user_file_read_as_glue(&file, request->id_field);
 	must(attributes_read(&attributes, &wanted, &dynamics->ids, order, n, &failure));

@@ -6,6 +6,7 @@
 #include "measures/dynamics.h"
 
 struct sources_request {
+	const char *option; /* that named the file, for messages */
 	const char *path, *id_field, *field;
 	bool glue; /* see files/glue.h */
 };

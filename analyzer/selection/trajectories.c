@@ -117,25 +117,38 @@ trajectories_order(const struct trajectories *trajectories, const float *losses,
 	balanced_order(list, labels, n, clusters, LEAST, random, limit, ranked);
 }
 
+/* Sorts the examples by source, in one pass over them that keeps their order within a source. ends[] gets where each
+ * source's examples end in the sorted list; it begins as zeros, one more than there are sources. */
+static void
+trajectories_sort_by_source(const struct trajectories *trajectories, uint32_t *list, size_t *ends)
+{
+	for (size_t i = 0; i < trajectories->n; i++)
+		ends[trajectories->sources[trajectories->list[i]] + 1]++;
+	for (size_t source = 1; source < trajectories->source_count; source++)
+		ends[source + 1] += ends[source];
+	for (size_t i = 0; i < trajectories->n;
+	     i++) /* each begins where the one before ends, and moves to its own end */
+		list[ends[trajectories->sources[trajectories->list[i]]]++] = trajectories->list[i];
+}
+
 /* Orders the examples of each source, and takes from the sources as evenly as they can give. */
 static void
 trajectories_order_sources(const struct trajectories *trajectories, const float *losses, struct random_state *random,
                            size_t limit, uint32_t *ranked)
 {
 	size_t n = trajectories->n, used = 0;
-	CLEANUP_ARRAY uint32_t *list = memory_array(n, sizeof(*list), "examples of a source");
+	CLEANUP_ARRAY uint32_t *list = memory_array(n, sizeof(*list), "examples by source");
 	CLEANUP_ARRAY uint32_t *ordered = memory_array(n, sizeof(*ordered), "examples in order");
 	CLEANUP_ARRAY uint32_t *groups = memory_array(n, sizeof(*groups), "sources of examples");
+	CLEANUP_ARRAY size_t *ends = memory_array(trajectories->source_count + 1, sizeof(*ends), "sources");
 
+	trajectories_sort_by_source(trajectories, list, ends);
 	for (uint32_t source = 0; source < trajectories->source_count; source++) {
-		size_t count = 0;
+		const size_t count = ends[source] - used;
 
-		for (size_t i = 0; i < n; i++)
-			if (trajectories->sources[trajectories->list[i]] == source)
-				list[count++] = trajectories->list[i];
 		if (count > 0)
-			trajectories_order(trajectories, losses, list, count, random, count, ordered + used);
-		for (; count > 0; count--)
+			trajectories_order(trajectories, losses, list + used, count, random, count, ordered + used);
+		while (used < ends[source])
 			groups[used++] = source;
 	}
 	balanced_order(ordered, groups, n, trajectories->source_count, 1, NULL, limit, ranked);

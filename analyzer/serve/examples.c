@@ -37,26 +37,30 @@ examples_report_measures(struct report *report, const struct dynamics *dynamics,
 	report_end(report);
 }
 
+void
+examples_report_correct(struct report *report, const struct stories *stories, size_t i)
+{
+	report_begin_list(report, "correct");
+	for (size_t e = i * stories->epochs; e < (i + 1) * stories->epochs; e++) {
+		if (isnan(stories->gold_prob[e]))
+			report_null(report, NULL);
+		else
+			report_flag(report, NULL, stories->correct[e]);
+	}
+	report_end(report);
+}
+
 static void
 examples_report_story(struct report *report, const struct stories *stories, size_t i, bool of_losses)
 {
 	const float *gold_prob = stories->gold_prob + i * stories->epochs;
-	const unsigned char *correct = stories->correct + i * stories->epochs;
 
 	report_begin_list(report, of_losses ? "task_loss" : "gold_prob");
 	for (size_t e = 0; e < stories->epochs; e++)
 		report_real(report, NULL, (double)gold_prob[e]);
 	report_end(report);
-	if (of_losses)
-		return;
-	report_begin_list(report, "correct");
-	for (size_t e = 0; e < stories->epochs; e++) {
-		if (isnan(gold_prob[e]))
-			report_null(report, NULL);
-		else
-			report_flag(report, NULL, correct[e]);
-	}
-	report_end(report);
+	if (!of_losses)
+		examples_report_correct(report, stories, i);
 }
 
 void

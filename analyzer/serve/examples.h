@@ -18,6 +18,9 @@ void examples_report_members(struct report *report, const struct dynamics *dynam
 void examples_report(struct report *report, const struct view *view, const struct texts *texts,
                      const struct media *media, uint32_t place, const struct stories *stories, size_t i);
 
+/* Writes "correct", the list of the epochs at which the i-th story's example was right; null: not observed. */
+void examples_report_correct(struct report *report, const struct stories *stories, size_t i);
+
 /* Does the id, written as text, contain `part`? ASCII letters match in either case. */
 bool examples_id_contains(const struct ids *ids, uint32_t index, const char *part);
 

@@ -3,18 +3,21 @@
 #include "answers.h"
 
 #include "base/cleanup.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MOST 16
+#define WORDS_MOST 18
 
 /* A command line, without the program. */
 struct words {
 	const char *list[WORDS_MOST + 1];
 	size_t count;
+	char threshold[NUMBER_ROOM];
 };
 
 static void
@@ -45,6 +48,10 @@ words_begin(struct words *words, const struct question *question, const char *co
 		words_add(words, question->run);
 	words_add_option(words, "--store", settings->names_store ? settings->query->store : NULL);
 	words_add_option(words, "--epochs", *range ? range : NULL);
+	if (strcmp(command, "report") == 0 && !isnan(settings->query->loss_threshold)) {
+		number_print(settings->query->loss_threshold, words->threshold);
+		words_add_option(words, "--loss-threshold", words->threshold);
+	}
 }
 
 static int

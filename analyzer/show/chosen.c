@@ -35,6 +35,22 @@ chosen_allocate(struct chosen *chosen, const struct dynamics *run, size_t n)
 	must(stories_new(&chosen->stories, n, run->epoch_count, &failure));
 }
 
+bool
+chosen_knows_right(const struct chosen *chosen)
+{
+	return !chosen->part.info->of_losses || !isnan(chosen->part.loss_threshold);
+}
+
+/* In a run of losses an example was right where its loss is at most the threshold; nothing is above NaN. */
+static void
+chosen_mark_right(struct chosen *chosen, size_t place)
+{
+	const size_t epochs = chosen->stories.epochs;
+
+	for (size_t at = place * epochs; at < (place + 1) * epochs; at++)
+		chosen->stories.correct[at] = (double)chosen->stories.gold_prob[at] <= chosen->part.loss_threshold;
+}
+
 static void
 chosen_take_example(struct chosen *chosen, const struct trace *trace, uint32_t row, size_t place)
 {
@@ -42,6 +58,8 @@ chosen_take_example(struct chosen *chosen, const struct trace *trace, uint32_t r
 
 	for (size_t e = 0; e < block->epoch_count; e++)
 		chosen->found[place] |= stories_take(&chosen->stories, place, e, block, e, row);
+	if (chosen->part.info->of_losses)
+		chosen_mark_right(chosen, place);
 	chosen->part.gold[place] = stories_bit(block->gold.present, row) && block->gold.values
 	                                   ? ((const int32_t *)block->gold.values)[row]
 	                                   : -1;

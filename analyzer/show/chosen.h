@@ -21,6 +21,9 @@ struct chosen {
 void chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list);
 void chosen_free(struct chosen *chosen); /* may be called twice */
 
+/* Is it known at which epochs the examples were right: by their labels, or by --loss-threshold? */
+bool chosen_knows_right(const struct chosen *chosen);
+
 /* Is there a forgetting event: was the example at a place not correct at the run's e-th epoch, but correct when it was
  * last observed before? */
 bool chosen_is_forgotten(const struct chosen *chosen, size_t place, size_t e);

@@ -177,10 +177,16 @@ show_write_examples(struct report *report, const struct chosen *chosen, const st
 	        {"variability", TABLE_F64, offsetof(struct example_row, variability)},
 	        {"learning_speed", TABLE_F64, offsetof(struct example_row, speed)},
 	        {"loss", TABLE_TEXT, offsetof(struct example_row, levels)},
+	        {"correctness", TABLE_F64, offsetof(struct example_row, correct)},
+	        {"forgotten", TABLE_U64, offsetof(struct example_row, forgotten)},
+	        {"right", TABLE_TEXT, offsetof(struct example_row, correctness)},
 	};
-	const bool losses = chosen->part.info->of_losses;
+	const bool losses = chosen->part.info->of_losses, knows_right = chosen_knows_right(chosen);
 	CLEANUP_FREE struct example_row *rows = memory_new(count, sizeof(*rows));
 	struct table table = losses ? TABLE_OF(of_losses, rows, count) : TABLE_OF(columns, rows, count);
+
+	if (!knows_right)
+		table.column_count -= 3;
 
 	for (size_t r = 0; r < count; r++) {
 		rows[r] = (struct example_row){
@@ -190,10 +196,10 @@ show_write_examples(struct report *report, const struct chosen *chosen, const st
 		        .mean = show_values(chosen, losses ? MEASURE_TASK_LOSS : MEASURE_CONFIDENCE)[order[r]],
 		        .variability = show_values(chosen, MEASURE_VARIABILITY)[order[r]],
 		};
-		if (losses) {
+		if (losses)
 			rows[r].speed = show_values(chosen, MEASURE_LEARNING_SPEED)[order[r]];
+		if (!knows_right)
 			continue;
-		}
 		rows[r].correctness = show_line(&chosen->stories, marks, order[r], NULL);
 		rows[r].correct = show_values(chosen, MEASURE_CORRECTNESS)[order[r]];
 		rows[r].forgotten = (uint64_t)show_values(chosen, MEASURE_FORGETTING_EVENTS)[order[r]];
@@ -223,13 +229,20 @@ show_write_observations(struct report *report, const struct chosen *chosen, cons
 	        {"event", TABLE_TEXT, offsetof(struct observation_row, event)},
 	};
 	const struct table_column of_losses[] = {
-	        columns[0], columns[1], {"loss", TABLE_F32, offsetof(struct observation_row, gold_prob)}};
-	const bool losses = chosen->part.info->of_losses;
+	        columns[0],
+	        columns[1],
+	        {"loss", TABLE_F32, offsetof(struct observation_row, gold_prob)},
+	        {"right", TABLE_TEXT, offsetof(struct observation_row, correct)},
+	        columns[4],
+	};
+	const bool losses = chosen->part.info->of_losses, knows_right = chosen_knows_right(chosen);
 	const struct stories *stories = &chosen->stories;
 	CLEANUP_FREE struct observation_row *rows = memory_new(count * stories->epochs, sizeof(*rows));
 	const double *first = show_values(chosen, MEASURE_FIRST_LEARNED);
 	struct table table = losses ? TABLE_OF(of_losses, rows, 0) : TABLE_OF(columns, rows, 0);
 
+	if (!knows_right)
+		table.column_count -= 2;
 	for (size_t i = 0; i < count * stories->epochs; i++) {
 		uint32_t place = order[i / stories->epochs];
 		size_t e = i % stories->epochs, at = place * stories->epochs + e;
@@ -241,7 +254,7 @@ show_write_observations(struct report *report, const struct chosen *chosen, cons
 			        .epoch = epoch,
 			        .gold_prob = stories->gold_prob[at],
 			        .correct = stories->correct[at] ? "yes" : "no",
-			        .event = losses                                  ? ""
+			        .event = !knows_right                            ? ""
 			                 : chosen_is_forgotten(chosen, place, e) ? "forgotten"
 			                 : first[place] == (double)epoch         ? "learned"
 			                                                         : "",
@@ -276,7 +289,13 @@ show_write_text(struct report *report, const struct chosen *chosen, const struct
 
 	report_line(report, "%s, epochs %u to %u\n", part->info->name, part->epochs[0],
 	            part->epochs[part->epoch_count - 1]);
-	if (part->info->of_losses)
+	if (part->info->of_losses && chosen_knows_right(chosen))
+		report_line(report,
+		            "marks, one an epoch: loss %s (%.4g) to %s (%.4g); right (at most %g) %s, not %s; not "
+		            "observed %s\n",
+		            lowest, scale.low, highest, scale.high, part->loss_threshold, marks->correct, marks->wrong,
+		            marks->absent);
+	else if (part->info->of_losses)
 		report_line(report, "marks, one an epoch: loss %s (%.4g) to %s (%.4g); not observed %s\n", lowest,
 		            scale.low, highest, scale.high, marks->absent);
 	else
@@ -307,7 +326,9 @@ show_write_json(struct report *report, const struct chosen *chosen, const struct
 	for (size_t i = 0; i < count; i++) {
 		report_begin(report, NULL);
 		examples_report_members(report, part, texts, order[i], &chosen->stories, order[i]);
-		if (!part->info->of_losses) {
+		if (part->info->of_losses && chosen_knows_right(chosen))
+			examples_report_correct(report, &chosen->stories, order[i]);
+		if (chosen_knows_right(chosen)) {
 			report_begin_list(report, "forgotten");
 			for (size_t e = 0; e < part->epoch_count; e++)
 				if (chosen_is_forgotten(chosen, order[i], e))
@@ -410,7 +431,7 @@ const struct command show_command = {
         .name = "show",
         .operands = "RUN [ID]...",
         .help = &help_show,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_LOSS_THRESHOLD | COMMON_JSON | COMMON_STRICT,
         .options = options,
         .operand = "run",
         .least = 1,

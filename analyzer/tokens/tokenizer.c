@@ -8,6 +8,8 @@
  */
 #include "tokenizer.h"
 
+#include "tokenizer_given.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,7 @@ tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, co
 {
 	tokenizer->at = text;
 	tokenizer->end = text + length;
+	tokenizer->is_inside = false;
 	tokenizer->piece = NULL;
 	tokenizer->prefix = prefix;
 	tokenizer->prefix_length = *prefix ? strlen(prefix) : 0;
@@ -222,7 +225,9 @@ tokenizer_next_kept(struct tokenizer *tokenizer)
 	const struct token_rules *rules = &tokenizer->rules;
 	long length;
 
-	while ((length = tokenizer_next_word(tokenizer)) > 0) {
+	while ((length = rules->given ? tokenizer_given_word(&tokenizer->at, tokenizer->end, &tokenizer->is_inside,
+	                                                     tokenizer->word)
+	                              : tokenizer_next_word(tokenizer)) > 0) {
 		if (rules->min_length > 1 &&
 		    tokenizer_count_characters(tokenizer->word, (size_t)length) < rules->min_length)
 			continue;

@@ -19,6 +19,8 @@
 #include "base/names.h"
 #include "tokenizer_unicode.h"
 
+#include <stdbool.h>
+
 #define TOKEN_READABLE 16u
 #define NGRAMS_MAX 5u
 
@@ -26,6 +28,7 @@ struct token_rules {
 	const struct names *stop_words; /* NULL: none */
 	size_t min_length;              /* in characters */
 	unsigned ngrams;                /* the words of the longest n-gram; 1: tokens are single words only */
+	bool given; /* the text is a JSON list of strings, which are the words as they are (tokenizer_given.h) */
 };
 
 struct token {
@@ -43,6 +46,7 @@ struct tokenizer {
 	const char *prefix;
 	size_t prefix_length;
 	const char *at, *end;          /* the rest of the text */
+	bool is_inside;                /* the list that holds the words, of rules.given, has begun */
 	const char *piece, *piece_end; /* the piece beyond ASCII that `at` is in; NULL: `at` is in none */
 	struct tokenizer_pieces pieces;
 	char word[TOKEN_MAX + 1];
@@ -61,7 +65,8 @@ void tokenizer_free(struct tokenizer *tokenizer);
  * prefix stay the caller's, unchanged until the last token was taken. */
 void tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, const char *prefix);
 
-/* Takes the next token of the text. Returns 1, or 0 where there is none, TOKENIZER_NOT_UTF8 or TOKENIZER_MEMORY. */
+/* Takes the next token of the text. Returns 1, or 0 where there is none, TOKENIZER_NOT_UTF8, TOKENIZER_MEMORY or
+ * TOKENIZER_NO_LIST. */
 int tokenizer_next(struct tokenizer *tokenizer, struct token *token);
 
 #endif

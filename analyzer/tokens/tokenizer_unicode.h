@@ -10,6 +10,7 @@
 enum {
 	TOKENIZER_NOT_UTF8 = -1,
 	TOKENIZER_MEMORY = -2,
+	TOKENIZER_NO_LIST = -3, /* of rules.given: the text is no JSON list of strings */
 };
 
 struct tokenizer_pieces { /* begins as {0} */

@@ -214,6 +214,56 @@ def check_accuracy(check, portolan, gold, correct, later, attributes):
         check.close(f"{words} rows", len(rows), expected)
 
 
+def drawn_panels(script):
+    """Of each panel its title, its names from above, and its series: (style, [(x, y), …])."""
+    with open(script, encoding="utf-8") as file:
+        text = file.read()
+    blocks = re.search(r"\$data << EOD\n(.*?)EOD\n", text, re.S)[1].split("\n\n\n")
+    series = [(style, [tuple(map(float, line.split())) for line in block.splitlines() if line]) for style, block in zip(re.findall(r"Style\[\d+\] = '([a-z ]+)'", text), blocks)]
+    panels = []
+    for number, (title, count) in enumerate(zip(re.findall(r"Title\[\d+\] = '(.*?)';", text), re.findall(r" Series\[\d+\] = (\d+)", text)), 1):
+        panels.append((title, re.findall(rf"YName\[\d+\] = '(.*)'; YNamePanel\[\d+\] = {number};", text), series[:int(count)]))
+        series = series[int(count):]
+    return panels
+
+
+def check_accuracy_plot(portolan):
+    """A bar for each row of the table and run, its interval over it, and the rest is said to be left out."""
+    for words, panels, left in (([], 1, 0), (["after"], 1, 0), (["--data", "kinds.csv", "--id-field", "id", "--columns", "flag"], 2, 0),
+                                (["after", "--data", "kinds.csv", "--id-field", "id", "--columns", "flag,source"], 3, None), (["after", "--data", "kinds.csv", "--id-field", "id"], 3, None),
+                                (["--data", "one.csv", "--id-field", "id"], 3, 0)):
+        done = subprocess.run([portolan, "groups", "run", "--store", "store", "--accuracy", *words, "--plot", "bars.svg", "--script", "-o", "bars.csv"], capture_output=True, text=True, check=True)
+        with open("bars.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        drawn, attributes = drawn_panels("bars.gp"), list(dict.fromkeys(row["attribute"] for row in rows))
+        assert len(drawn) == panels, (words, drawn)
+        attributes = attributes[-panels:]
+        total = 0
+        for attribute, (title, names, series) in zip(attributes, drawn):
+            these = [row for row in rows if row["attribute"] == attribute][:len(names)]
+            total += len(names)
+            assert title.startswith(f"by {attribute or 'class'}"), title
+            for name, row in zip(names, these):
+                label, value = row["label"] or row["gold"], row["value"]
+                assert name == (f"{label}, {value}" if value else label), (name, row)
+            *bars, intervals = series
+            assert [style for style, _ in series] == ["across"] * (2 if "after" in words else 1) + ["pairs"]
+            wanted = []
+            for run, points in zip(("", "after_"), bars):
+                place = {"": 0.2, "after_": -0.2}[run] if "after" in words else 0
+                seen = [(float(row[run + "accuracy"]), place - i) for i, row in enumerate(these) if row[run + "accuracy"]]
+                np.testing.assert_allclose(points[1], seen, atol=1e-12)
+                wanted += [(float(row[f"{run}{end}"]), place - i) for i, row in enumerate(these) if row[f"{run}low"] for end in ("low", "high")]
+            np.testing.assert_allclose(sorted(intervals[1]), sorted(wanted), atol=1e-12)
+        absent = sum(row["attribute"] in attributes for row in rows) - total
+        assert absent == left if left is not None else absent >= 0
+        assert ("has no room for" in done.stderr) == (absent > 0) and (not absent or f"no room for {absent} of the rows" in done.stderr), (words, absent, done.stderr)
+        with open("bars.svg", encoding="utf-8") as file:
+            assert "accuracy" in file.read()
+    done = subprocess.run([portolan, "groups", "run", "--store", "store", "--classes", "--plot", "no.svg"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "--plot needs --forgetting or --accuracy" in done.stderr and not os.path.exists("no.svg"), done.stderr
+
+
 def check_accuracy_errors(portolan):
     """A wrong field, a run that is not there, a class without examples, options that do not go together."""
     for words, status, said in ((["--data", "kinds.csv", "--id-field", "id", "--columns", "lenght"], 1, "lenght"), (["nobody"], 1, "nobody"), (["--epochs", "90:"], 1, "epochs 0 to 4"),
@@ -287,6 +337,7 @@ def main():
             csv.writer(file).writerows([["id", *kinds], *([i, "" if np.isnan(length[i]) else repr(float(kinds["length"][i])), int(kinds["flag"][i]), source[i]] for i in range(N))])
         check_accuracy(check, portolan, gold, correct, later[:N], kinds)
         check_accuracy_errors(portolan)
+        check_accuracy_plot(portolan)
         check_one_epoch(portolan)
         check_without_values(portolan)
         check_attributes(check, portolan, rng, gold, forgettable, length, source, [])

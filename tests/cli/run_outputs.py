@@ -48,6 +48,7 @@ ROWS = [
     ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--data --id-field id", "--within", "--corrections"], ["-o"]),
     ("select r --by k-center --count 1", ["--features"], ["-o"]),
     ("select r --by k-center --count 1 --features X.npy", ["--feature-ids"], ["-o"]),
+    ("select r --by s2l --sources from --id-field id", ["--sources-data"], ["-o"]),
     ("noise plan r --fraction 0.1", [], ["-o"]),
     ("suspects r", ["--flips", "--data --id-field id"], ["-o", "--corrections .tsv"]),
     ("noise fit r -o model", ["--flips"], ["--plot .svg"]),
@@ -61,7 +62,7 @@ ROWS = [
     ("compare r s", [], ["-o", "--scatter .svg"]),
     ("triage r --calibration s", [], ["-o"]),
     ("groups r --id-field id", ["--data", "--attributes"], ["-o"]),
-    ("groups r s --accuracy --id-field id", ["--data"], ["-o"]),
+    ("groups r s --accuracy --id-field id", ["--data"], ["-o", "--plot .svg"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
     ("aflite --labels y", ["--features", "--groups --features X", "--exclude --features X", "--data --id-field i --features X"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     ("aflite", ["--scores-of-models"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
@@ -80,7 +81,7 @@ NO_FILES = set("""
     port listen epochs threads max-memory store format never never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
     public-url media media-root loss-threshold calibration sigma low steady target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
-    ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters starts sources minus minus-epochs
+    ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters starts sources minus minus-epochs tokenized
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
 FOLDERS = {"frames", "checkpoint", "fractions"}
@@ -321,7 +322,7 @@ def check_unknown_endings():
              ("select r --by ambiguous --with-measures -o", table), ("select r --by ambiguous --data own.tsv --id-field id -o", "tsv"), ("noise plan r --fraction 0.1 -o", "tsv"), ("suspects r -o", report), ("suspects r --corrections", "tsv"),
              ("noise plan r --method aum -o", "tsv"), ("noise fit r --flips flips.tsv -o", "json"), ("noise fit r --flips flips.tsv -o model --plot", pictures), ("noise mixture r -o", table), ("noise mixture r --plot", pictures),
              ("noise confident r -o", table), ("compare r s -o", report), ("triage r --calibration s -o", report), ("compare r s --average -o", table), ("compare r --early-stopping --plot", pictures), ("compare r s --scatter", pictures),
-             ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
+             ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), ("groups r --accuracy --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
              (f"aflite {model} -o kept --baseline", "txt"), (f"aflite {model} -o kept --log", table), (f"aflite {model} -o kept --scores", table), (f"aflite {model} -o kept --plot", pictures),
              (f"artifacts {own} -o", table), (f"artifacts {own} --plot", pictures), (f"artifacts {own} --run r --id-field id --by-epoch", table), (f"artifacts {own} --run r --id-field id --summary", table),
              (f"artifacts {own} --run r --id-field id --errors", table), ("groups r s --accuracy -o", report),

@@ -20,6 +20,22 @@ BLOCKS = re.findall(r"^```(python|sh)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTAL
 OPTIONAL = ("datasets", "torch", "pandas", "polars")
 
 
+# Where transformers is not installed: a tokenizer of five word pieces. tests/frameworks runs the block with the real one.
+TRANSFORMERS = '''
+import re
+
+
+class AutoTokenizer:
+    @classmethod
+    def from_pretrained(cls, name):
+        assert name == "bert-base-uncased"
+        return cls()
+
+    def tokenize(self, text):
+        return re.findall(r"no|some|##body|sleep|##s", re.sub(r"body|s\\b", r"##\\g<0>", text))
+'''
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("recipes")
@@ -37,6 +53,10 @@ def test_block(folder, number):
         pytest.skip(f"no package {missing[0]}")
     programs = {Path(os.environ[name]).parent for name in ("PORTOLAN", "PORTOLAND")}
     environment = dict(os.environ, PATH=":".join(map(str, programs)) + ":" + os.environ["PATH"])
+    if "from transformers" in block:
+        (folder / "stand-in").mkdir()
+        (folder / "stand-in" / "transformers.py").write_text(TRANSFORMERS, encoding="ascii")
+        environment["PYTHONPATH"] = f"{folder / 'stand-in'}:{environment['PYTHONPATH']}"
     command = [sys.executable, "-c", block] if language == "python" else ["bash", "-euc", block]
     subprocess.run(command, check=True, cwd=folder, env=environment)
 
@@ -50,6 +70,27 @@ def test_what_they_leave(folder):
     names = forgetting[0].split(",")
     events = [int(line.split(",")[names.index("forgetting_events")]) for line in forgetting[1:]]
     assert events == [1 - i % 2 for i in range(100)]
+
+
+def test_word_pieces(folder):
+    """z* of each piece, from the lists in the file; and upsample leaves the two that it was given without any hint."""
+    def rows_of(name):
+        with open(folder / name, encoding="utf-8", newline="") as file:
+            return [json.loads(line) for line in file] if name.endswith("jsonl") else list(csv.DictReader(file, delimiter="\t"))
+
+    records, rows = rows_of("pieces.jsonl"), {row["token"]: row for row in rows_of("pieces.tsv")}
+    assert records[1]["pieces"] == ["no", "##body", "sleep", "##s"] and set(rows) == {"no", "some", "##body", "sleep", "##s"}
+    for piece, row in rows.items():
+        n = np.array([sum(piece in record["pieces"] for record in records if record["label"] == label) for label in "012"])
+        share = np.array([sum(record["label"] == label for record in records) for label in "012"]) / len(records)
+        z = (n / n.sum() - share) / np.sqrt(share * (1 - share) / n.sum())
+        assert int(row["n"]) == n.sum() and [int(row[label]) for label in "012"] == n.tolist()
+        assert abs(float(row["z_star"]) - z.max()) < 1e-9 and abs(float(row["p_star"]) - (n / n.sum())[z.argmax()]) < 1e-12
+    repeated = rows_of("balanced-pieces.jsonl")
+    assert repeated[:len(records)] == records and len(repeated) > len(records)
+    no = [sum("no" in record["pieces"] for record in repeated if record["label"] == label) for label in "012"]
+    assert max(no) - min(no) <= 3, no
+    assert b"##body" in (folder / "pieces.svg").read_bytes() or b"no (" in (folder / "pieces.svg").read_bytes()
 
 
 def count_agreement(labels):

@@ -49,6 +49,26 @@ def test_measures(spark, losses, tmp_path, epochs):
     runs.check_same(pq.read_table(tmp_path / "out"), expected, tolerance=0)
 
 
+@pytest.mark.parametrize("epochs", [None, "2:6"])
+@pytest.mark.parametrize("threshold", [1.0, -0.25])
+def test_threshold(spark, losses, tmp_path, epochs, threshold):
+    """An example is right where its loss is at most the threshold, as for portolan metrics."""
+    expected = runs.metrics(losses / "both", "--loss-threshold", str(threshold), *(["--epochs", epochs] if epochs else []))
+    portolan.spark.measures(seen(spark, losses), epochs=epochs, loss_threshold=threshold).write.parquet(str(tmp_path / "out"))
+    runs.check_same(pq.read_table(tmp_path / "out"), expected, tolerance=0)
+
+
+@pytest.mark.parametrize("by", ["forgettable", "forgetting", "low-correctness", "forgetting_events:desc", "hard-to-learn"])
+def test_select_by_threshold(spark, losses, by):
+    said = subprocess.run([os.environ["PORTOLAN"], "select", "run", "--store", str(losses / "both"), "-q", "--by", by, "--count", "200", "--loss-threshold", "1"], capture_output=True, text=True, check=True)
+    frame = portolan.spark.select(seen(spark, losses), by, count=200, loss_threshold=1)
+    assert [row["id"] for row in frame.collect()] == [int(line) for line in said.stdout.split()]
+    measured = portolan.spark.measures(seen(spark, losses), loss_threshold=1)
+    assert portolan.spark.select(measured, by, count=200).collect() == frame.collect()
+    with pytest.raises(ValueError, match="loss_threshold: these are measures"):
+        portolan.spark.select(measured, by, count=200, loss_threshold=1)
+
+
 @pytest.mark.parametrize("by", ["hard-to-learn", "easy-to-learn", "ambiguous", "learning_speed:asc", "task_loss:desc"])
 def test_select(spark, losses, by):
     said = subprocess.run([os.environ["PORTOLAN"], "select", "run", "--store", str(losses / "both"), "-q", "--by", by, "--count", "200"], capture_output=True, text=True, check=True)
@@ -74,5 +94,7 @@ def test_what_needs_labels(spark, losses):
             portolan.spark.select(frame, by, count=3)
     with pytest.raises(ValueError, match="there is no measure 'confidence'"):
         portolan.spark.select(frame, "confidence:asc", count=3)
+    with pytest.raises(ValueError, match="y='confidence': there is no such measure"):
+        portolan.spark.map_counts(frame, y="confidence")
     with pytest.raises(ValueError, match="these observations are losses"):
         portolan.spark.measures(frame, window=3)

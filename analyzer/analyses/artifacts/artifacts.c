@@ -212,7 +212,7 @@ static const struct option_spec options[] = {
          .group = OPTION_GROUP_OUTPUT, .often = true},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true},
         {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field", .often = true},
-        {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run", .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run"},
         {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW},
         {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run",
          .excludes = "min-count max-count prior tokens"},

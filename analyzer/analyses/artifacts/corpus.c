@@ -10,6 +10,8 @@
 #include <unistr.h>
 
 #define LABEL_MAX 1000 /* bytes */
+#define NO_LIST                                                                                                        \
+	"is no list of strings, as in [\"play\", \"##ing\"]: --tokenized takes what a tokenizer has made; --text takes texts"
 
 /* English words that say little about a text: articles, pronouns, prepositions, conjunctions, forms of be, have and do.
  * Words of negation and quantity (not, no, never, all) are none: they are what gives labels away. */
@@ -50,11 +52,13 @@ struct corpus_list {
 	const char *path, *unit;
 	struct names *names;
 	struct tokenizer tokenizer;
-	bool whole; /* a line is one n-gram; else each of its words is a token */
+	bool whole;    /* a line is one n-gram; else each of its words is a token */
+	bool as_given; /* a line is one token, as it is */
 };
 
 /* Adds the words of a line, as the tokenizer cuts them: each by itself, or all of them as one n-gram. An n-gram that is
- * too long for a token is left out. Returns 0, or the tokenizer's error. */
+ * too long for a token is left out. Of tokens that a tokenizer of the user's has made, a line is one. Returns 0, or the
+ * tokenizer's error. */
 static int
 corpus_add_words(struct corpus_list *list, const char *line, size_t length)
 {
@@ -63,6 +67,13 @@ corpus_add_words(struct corpus_list *list, const char *line, size_t length)
 	struct token token;
 	int code;
 
+	if (list->as_given) {
+		if (u8_check((const uint8_t *)line, length))
+			return TOKENIZER_NOT_UTF8;
+		if (length > 0)
+			memory_name(list->names, line, length);
+		return 0;
+	}
 	tokenizer_begin(&list->tokenizer, line, length, "");
 	while ((code = tokenizer_next(&list->tokenizer, &token)) > 0) {
 		if (!list->whole) {
@@ -96,10 +107,10 @@ corpus_take_line(void *context, uint64_t place, const char *line, size_t length,
 }
 
 static void
-corpus_read_list(struct names *names, const char *path, bool whole)
+corpus_read_list(struct names *names, const char *path, bool whole, bool as_given)
 {
 	static const struct token_rules rules = {.ngrams = 1, .min_length = 1};
-	struct corpus_list list = {.path = path, .names = names, .whole = whole};
+	struct corpus_list list = {.path = path, .names = names, .whole = whole, .as_given = as_given};
 
 	tokenizer_init(&list.tokenizer, &rules);
 	must(list_read(path, LIST_LABELS, &list.unit, corpus_take_line, &list, &failure));
@@ -113,10 +124,10 @@ corpus_take_stop_words(struct corpus *corpus)
 {
 	const char *given = corpus->request.stop_words;
 
-	if (given && strcmp(given, "none") == 0)
+	if (given ? strcmp(given, "none") == 0 : corpus->request.tokenized)
 		return;
 	if (given)
-		corpus_read_list(&corpus->stop_words, given, false);
+		corpus_read_list(&corpus->stop_words, given, false, corpus->request.tokenized);
 	for (const char *const *word = corpus_stop_words; *word && !given; word++)
 		memory_name(&corpus->stop_words, *word, strlen(*word));
 	corpus->rules.stop_words = &corpus->stop_words;
@@ -128,10 +139,11 @@ corpus_take_rules(struct corpus *corpus)
 {
 	const struct corpus_request *request = &corpus->request;
 
-	corpus->rules = (struct token_rules){.min_length = request->min_length, .ngrams = request->ngrams};
+	corpus->rules = (struct token_rules){
+	        .min_length = request->min_length, .ngrams = request->ngrams, .given = request->tokenized};
 	if (request->tokens) {
 		corpus->rules.min_length = 1;
-		corpus_read_list(&corpus->tokens, request->tokens, true);
+		corpus_read_list(&corpus->tokens, request->tokens, true, request->tokenized);
 	} else {
 		corpus_take_stop_words(corpus);
 	}
@@ -152,7 +164,7 @@ corpus_find_fields(struct corpus *corpus)
 
 	for (; count < request->text_count; count++) {
 		names[count] = request->texts[count];
-		options[count] = "--text";
+		options[count] = request->tokenized ? "--tokenized" : "--text";
 	}
 	names[count] = request->label;
 	options[count++] = "--label-field";
@@ -208,6 +220,19 @@ corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const
 	return fields_wrong(&reader->fields, error, ": the field '%s' %s", field, what);
 }
 
+/* Checks that the field is what --tokenized takes: a list in JSON, or the text of one in CSV and TSV. Its items are
+ * checked when they are read. */
+static int
+corpus_check_list(const struct corpus_reader *reader, size_t field, struct portolan_error *error)
+{
+	const struct field *found = &reader->fields.found[field];
+	const enum field_kind kind = reader->corpus->file.format == TABLE_JSONL ? FIELD_OTHER : FIELD_TEXT;
+
+	return found->kind == kind && found->length > 0 && found->at[0] == '['
+	               ? 0
+	               : corpus_reader_wrong(reader, reader->corpus->fields.names[field].text, NO_LIST, error);
+}
+
 /* Checks that the field is a text or a number. A label or an id may also be a truth value. */
 static int
 corpus_check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struct portolan_error *error)
@@ -217,8 +242,15 @@ corpus_check_kind(const struct corpus_reader *reader, size_t field, bool is_text
 
 	if (!reader->fields.found[field].at)
 		return fields_wrong(&reader->fields, error, " has no field '%s'", name);
+	if (is_text && reader->corpus->request.tokenized)
+		return corpus_check_list(reader, field, error);
 	if (kind == FIELD_OTHER || (is_text && kind == FIELD_TRUTH))
-		return corpus_reader_wrong(reader, name, is_text ? "is no text" : "is neither text nor number", error);
+		return corpus_reader_wrong(reader, name,
+		                           !is_text ? "is neither text nor number"
+		                           : reader->fields.found[field].at[0] == '['
+		                                   ? "is no text: --tokenized takes lists"
+		                                   : "is no text",
+		                           error);
 	return 0;
 }
 
@@ -294,6 +326,8 @@ corpus_reader_token(struct corpus_reader *reader, struct token *token, struct po
 		                           "is not UTF-8: turn the file into it (iconv -f LATIN1 -t UTF-8), or drop "
 		                           "such bytes (iconv -c)",
 		                           error);
+	if (code == TOKENIZER_NO_LIST)
+		return corpus_reader_wrong(reader, corpus->request.texts[reader->next_text - 1], NO_LIST, error);
 	if (code < 0)
 		die("out of memory for a text of %s", corpus->file.path);
 	return code;

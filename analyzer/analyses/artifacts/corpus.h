@@ -20,8 +20,9 @@ struct corpus_request {
 	const char *path;
 	const char *texts[CORPUS_TEXTS_MAX];
 	size_t text_count;
-	const char *label, *id;                  /* names of fields; id NULL: ids are not read */
-	bool glue;                               /* the file is read as glue.h says; this needs the id */
+	bool tokenized;         /* these fields hold lists of strings, which are the tokens as they are */
+	const char *label, *id; /* names of fields; id NULL: ids are not read */
+	bool glue;              /* the file is read as glue.h says; this needs the id */
 	const char *ignored[CORPUS_IGNORED_MAX]; /* labels whose records count as records without a label */
 	size_t ignored_count;
 	const char *stop_words; /* a file with one word a line; "none"; NULL: the English ones */

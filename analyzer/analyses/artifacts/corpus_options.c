@@ -12,22 +12,37 @@
 
 #define LABEL_SHOWN 60 /* bytes of a label that a warning names */
 
-/* Takes the names A,B,C, which must differ. */
+/* Takes the names A,B,C, which must differ. `option` gave them. */
 static int
-corpus_take_texts(void *context, char *text)
+corpus_take_fields(struct corpus_options *options, const char *option, char *text)
 {
-	struct corpus_options *options = context;
 	struct corpus_request *request = &options->request;
 
 	request->text_count = options_split(text, CORPUS_TEXTS_MAX, request->texts);
 	if (request->text_count == 0)
-		return options_wrong(&options->common, "--text %s: say A,B, at most %d fields", text, CORPUS_TEXTS_MAX);
+		return options_wrong(&options->common, "%s %s: say A,B, at most %d fields", option, text,
+		                     CORPUS_TEXTS_MAX);
 	for (size_t i = 0; i < request->text_count; i++)
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(request->texts[i], request->texts[k]) == 0)
-				return options_wrong(&options->common, "--text: %s stands there twice",
+				return options_wrong(&options->common, "%s: %s stands there twice", option,
 				                     request->texts[i]);
 	return 0;
+}
+
+static int
+corpus_take_texts(void *context, char *text)
+{
+	return corpus_take_fields(context, "--text", text);
+}
+
+static int
+corpus_take_tokenized(void *context, char *text)
+{
+	struct corpus_options *options = context;
+
+	options->request.tokenized = true;
+	return corpus_take_fields(options, "--tokenized", text);
 }
 
 static int
@@ -44,8 +59,8 @@ corpus_take_ignored(void *context, char *text)
 
 #define TO(member) .offset = offsetof(struct corpus_options, member)
 const struct option_spec corpus_option_table[] = {
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = corpus_take_texts,
-         .missing = "which fields hold the texts? --text FIELD[,FIELD]", .often = true},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = corpus_take_texts, .excludes = "tokenized", .often = true},
+        {"tokenized", "FIELD[,FIELD]", OPTION_TEXT, .take = corpus_take_tokenized},
         {"label-field", "FIELD", OPTION_TEXT, TO(request.label), .old_names = "label",
          .missing = "which field holds the label? --label-field FIELD", .often = true},
         {"ignore-label", "VALUE", OPTION_TEXT, .take = corpus_take_ignored, .group = OPTION_GROUP_TAKE},
@@ -67,6 +82,9 @@ corpus_options_check(struct corpus_options *options)
 {
 	struct ranking_request *ranking = &options->ranking;
 
+	if (options->request.text_count == 0)
+		return options_wrong(&options->common, "which fields hold the texts? --text FIELD[,FIELD]; or "
+		                                       "--tokenized FIELD[,FIELD] for lists of tokens");
 	if (options->request.tokens && !option_given(&options->common, "min-count"))
 		ranking->min_count = 1;
 	if (ranking->max_count && ranking->max_count < ranking->min_count)

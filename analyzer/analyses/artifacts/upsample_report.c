@@ -305,7 +305,7 @@ upsample_add_request(struct report *report, const struct upsample *upsample)
 
 	report_begin(report, "request");
 	report_text(report, "data", request->path);
-	report_begin_list(report, "text");
+	report_begin_list(report, request->tokenized ? "tokenized" : "text");
 	for (size_t i = 0; i < request->text_count; i++)
 		report_text(report, NULL, request->texts[i]);
 	report_end(report);

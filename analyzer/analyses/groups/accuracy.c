@@ -5,25 +5,16 @@
  *
  * A run is read at its last epoch alone. There, correctness is 1 or 0.
  */
+#include "accuracy.h"
+
 #include "base/message.h"
 #include "base/number.h"
 #include "die/die.h"
 #include "die/memory.h"
-#include "groups.h"
 #include "regions/classes.h"
-#include "statistics/proportion.h"
 
 #include <math.h>
 #include <string.h>
-
-struct accuracy_row {
-	const char *attribute, *value; /* NULL: the row is about no attribute */
-	double cut;                    /* of numbers: those from here on are high */
-	int32_t gold;
-	uint64_t examples;
-	struct proportion_pair answers; /* of one run: as if the second had given the same */
-	struct proportion before, after, difference;
-};
 
 #define ACCURACY_COLUMNS 15
 #define ACCURACY_COLUMNS_OF_ONE_RUN 9
@@ -364,6 +355,9 @@ groups_measure_accuracy(struct groups *groups)
 		columns_read(&columns, &groups->columns, dynamics);
 	accuracy_check_cuts(groups, &columns);
 	accuracy_count(&accuracy, &columns);
+	if (groups->plot)
+		accuracy_draw(groups, accuracy.rows, accuracy.count,
+		              accuracy.is_paired ? accuracy.after.info->name : NULL);
 	accuracy_write(&accuracy, &columns);
 	if (groups->columns.path)
 		of_file = groups_warn_of_file(groups, &columns);

@@ -171,7 +171,7 @@ static const struct option_spec options[] = {
         {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .excludes = "accuracy", .group = OPTION_GROUP_HOW},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting"},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting accuracy"},
         {0},
 };
 

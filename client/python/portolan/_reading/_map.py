@@ -62,6 +62,9 @@ def map(
     *,
     window: int | None = None,
     loss_threshold: float | None = None,
+    never: str | None = None,
+    minus: str | Run | None = None,
+    minus_epochs: Epochs | None = None,
     format: str = "png",
     x: str | None = None,
     y: str | None = None,
@@ -94,7 +97,8 @@ def map(
         run: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). ``"auto"`` leaves the burn-in out. Default: all; 10.
-        loss_threshold: of a run of losses; see measures().
+        loss_threshold: of a run of losses; never: what ``x="first_learned"`` is where that never came true; see measures().
+        minus, minus_epochs: another run: every measure is less that of the other run; see measures(). Then there are no regions.
         format: the format in a notebook, ``"png"`` or ``"svg"``; for save() the file's ending decides.
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
@@ -126,7 +130,8 @@ def map(
     name, folder = _measures.locate(run, store)
     words, page_words = _words.Words(), _words.Words()
     words += ["--store", folder, *_measures.epoch_words(epochs)]
-    for option, value in (("window", window), ("loss-threshold", loss_threshold), ("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed),
+    for option, value in (("window", window), ("loss-threshold", loss_threshold), ("never", never), *_measures.minus_options(minus, minus_epochs).items(),
+                          ("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed),
                           ("title", title), ("regions", regions), ("width", width), ("font", font)):
         words.add(option, value)
     words.add_path("colour-file", colour_file)

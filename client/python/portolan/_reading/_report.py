@@ -65,6 +65,7 @@ def report(
     label_field: str | None = None,
     flips: str | os.PathLike[str] | None = None,
     glue: bool = False,
+    loss_threshold: float | None = None,
 ) -> Report:
     """A summary of a run so far, as a plain dict of numbers, and its data map as a picture. Shown in a notebook, and saved, it is the page of
     ``portolan report``: what to do next, and why.
@@ -77,6 +78,7 @@ def report(
         with_: further runs, for the page: do they agree?
         data, id_field, text, label_field, glue: for the page: the file that the model was trained on; the fields of it that hold the ids, the
             texts and the label; and how it is read: see ``portolan help report``. flips: the labels that were flipped on purpose.
+        loss_threshold: for the page, of a run of losses; see measures().
 
     Returns:
         ``run``, ``state`` ("recording", "closed"), ``examples``, ``observations``;
@@ -105,6 +107,7 @@ def report(
     words.add("label-field", label_field)
     words.add_path("flips", flips)
     words.add("glue", bool(glue))
+    words.add("loss-threshold", loss_threshold)
     look = json.loads(_programs.analyze("watch", "--once", "--json", "--store", folder, "--", name))
     first, last = _bounds(epochs)
     shown = [epoch for epoch in look.get("epochs", []) if first <= epoch["epoch"] < last]

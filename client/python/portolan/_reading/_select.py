@@ -97,6 +97,7 @@ def select(
     only: _words.Ids | None = None,
     exclude: _words.Ids | None = None,
     with_: str | Run | Sequence[str | Run] | None = None,
+    union: bool = False,
     never_learned: str | None = None,
     strata: int | None = None,
     cut: float | None = None,
@@ -104,6 +105,9 @@ def select(
     c_d: float | None = None,
     clusters: int | None = None,
     starts: int | None = None,
+    sources: str | None = None,
+    data: str | os.PathLike[str] | None = None,
+    id_field: str | None = None,
     features: Any = None,
     feature_ids: _words.Ids | None = None,
     seed: int | None = None,
@@ -131,14 +135,16 @@ def select(
         mix: ``{"easy-to-learn": 0.1}``: another rule chooses this share of the selection.
         within: a selection made in the live page: a file, or what ``page.selection()`` returned. `by` may then be left out.
         only, exclude: choose among these ids, or leave them out: ids, a selection, another table with ids, or a file with one id a line.
-        with_: further runs (seeds of the same data), taken together with this one.
+        with_: further runs (seeds of the same data), taken together with this one. union: choose among the examples that any of the runs
+            has, not among those that all have.
         never_learned: how many forgetting events an example counts that the run never learned: ``"flag"``, ``"1000"``, ``"epochs"``,
             ``"infinity"`` or ``"0"``. Default: ``"epochs"`` with `with_` and by ``"forgetting"``, else ``"flag"``.
         strata, cut: cover the measure's range (CCS): the share `cut` at the top of the ranking is left out, the rest is divided into `strata`
             strata, and each gives equally many examples, chosen at random, as far as it has them.
         regions: where ``region:`` rules divide the map: (variability, confidence).
         c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``, and starts: how often it
-            clusters them, of which the best is kept.
+            clusters them, of which the best is kept. sources: for ``"s2l"``, the field of the file `data` that names the source of each
+            example, among which the size is shared out first; id_field: the field of its ids.
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
         seed: the seed of random choices.
         corrections: a file that ``portolan suspects --corrections`` wrote and you edited: examples marked ``drop`` are left out, and the
@@ -194,6 +200,10 @@ def select(
     words.add_ids("exclude", exclude, may_be_empty=True)
     for other in [with_] if isinstance(with_, (str, Run)) else with_ or ():
         words.add_run("with", other)
+    words.add("union", _options.flag("union", union))
+    words.add("sources", sources)
+    words.add_path("sources-data", data)
+    words.add("id-field", id_field)
     words.add("regions", regions if regions is None or isinstance(regions, str) else ",".join(repr(float(cut)) for cut in regions))
     words.add_matrix("features", features)
     words.add_ids("feature-ids", feature_ids)

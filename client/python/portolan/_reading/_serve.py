@@ -35,6 +35,8 @@ def serve(
     text: str | Sequence[str] | None = None,
     port: int | None = None,
     glue: bool = False,
+    *,
+    loss_threshold: float | None = None,
 ) -> Page:
     """Start ``portolan serve`` for a run, also one in progress. A notebook shows the result as the live page; elsewhere serve() prints
     the page's address.
@@ -47,6 +49,7 @@ def serve(
         text: the field of `data` that is shown as text, or several.
         port: the port to serve on. Default: 5780, or the next one that is free.
         glue: read `data` as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
+        loss_threshold: of a run of losses; see measures().
 
     Returns:
         A Page. It is served until ``close()``, or until Python ends. A second call with the same arguments returns the same page.
@@ -59,7 +62,7 @@ def serve(
     """
     name, folder = _measures.locate(run, store)
     here = _notebook.is_here()
-    words = ["--store", os.path.abspath(folder), *_data_options(data, id_field, text, glue), *_port_option(port), *(["--any-host"] if here else []), "--", name]
+    words = ["--store", os.path.abspath(folder), *_data_options(data, id_field, text, glue), *_port_option(port), *_threshold_option(loss_threshold), *(["--any-host"] if here else []), "--", name]
     page = _open_pages.get(tuple(words))
     if page is None or not page.is_open:
         page = _open_pages[tuple(words)] = Page(name, words)
@@ -79,6 +82,10 @@ def _data_options(data: str | os.PathLike[str] | None, id_field: str | None, tex
     for field in [text] if isinstance(text, str) else text or ():
         words += ["--text", _options.text("text", field)]
     return words
+
+
+def _threshold_option(threshold: float | None) -> list[str]:
+    return [] if threshold is None else ["--loss-threshold", repr(float(threshold))]
 
 
 def _port_option(port: int | None) -> list[str]:

@@ -68,8 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument("--seed", type=int, default=0, metavar="N", help="of the rule random (default: 0)")
     counts = _command(commands, "map-counts", "how many examples lie in each cell of the map, as one CSV file for portolan map --from")
     counts.add_argument("--x", default="variability", metavar="MEASURE", help="across (default: variability)")
-    counts.add_argument("--y", default="confidence", metavar="MEASURE", help="up (default: confidence)")
+    counts.add_argument("--y", metavar="MEASURE", help="up (default: confidence; of a run of losses task_loss)")
     counts.add_argument("--colour", metavar="MEASURE", help="the cells get the mean of this measure as well")
+    for command in (measures, select, counts):
+        command.add_argument("--loss-threshold", type=float, metavar="T", help="in runs of losses, take a loss up to T as right")
     for command in (select, counts):
         command.add_argument("--measures", metavar="DIR", help="read measures that were written, instead of observations")
         _operands(command, "*")
@@ -109,9 +111,13 @@ def _table(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     if getattr(options, "measures", None) is not None:
         if _read.is_missing(spark, options.measures):
             raise ValueError(f"{options.measures} is not there: portolan.spark measures writes it")
+        if options.loss_threshold is not None:
+            raise ValueError("--loss-threshold is of observations: portolan.spark measures takes it")
         return spark.read.parquet(options.measures)
     seen = _read.read(spark, options.run, *options.folders)
-    return _measures.measures(seen, epochs=getattr(options, "epochs", None), window=getattr(options, "window", None))
+    return _measures.measures(
+        seen, epochs=getattr(options, "epochs", None), window=getattr(options, "window", None), loss_threshold=options.loss_threshold
+    )
 
 
 def _write_measures(spark: SparkSession, options: argparse.Namespace) -> int:

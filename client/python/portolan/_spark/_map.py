@@ -25,13 +25,16 @@ class Axis(NamedTuple):
     cells: int
 
 
-def map_counts(df: DataFrame, x: str = "variability", y: str = "confidence", colour: str | None = None) -> DataFrame:
+def map_counts(
+    df: DataFrame, x: str = "variability", y: str | None = None, colour: str | None = None, loss_threshold: float | None = None
+) -> DataFrame:
     """How many examples lie in each cell of a map, for ``portolan map --from``.
 
     Args:
         df: the measures of one run, as measures() returns them, or its observations. They are read twice.
-        x, y: the measures on the axes. Of a run of losses task_loss stands for confidence.
+        x, y: the measures on the axes. Default of y: confidence; of a run of losses task_loss.
         colour: a measure whose mean each cell gets as the column ``colour``. Default: none.
+        loss_threshold: of observations of losses; see measures().
 
     Returns:
         A DataFrame of all cells, also empty ones, by y, then x: x_low, x_high, y_low, y_high, count and colour. There
@@ -40,10 +43,10 @@ def map_counts(df: DataFrame, x: str = "variability", y: str = "confidence", col
     Raises:
         ValueError: no such measure, no example that has both, or more than one run.
     """
-    table = _select.of_one_run(_measures.measures(df) if "gold_prob" in df.columns or _measures.has_losses(df) else df)
+    table = _select.of_one_run(_select.measured(df, loss_threshold))
     of_losses = "task_loss" in table.columns and "confidence" not in table.columns
-    if of_losses and y == "confidence":
-        y = "task_loss"
+    if y is None:
+        y = "task_loss" if of_losses else "confidence"
     for argument, name in (("x", x), ("y", y), ("colour", colour)):
         if name is not None and name not in table.columns:
             raise ValueError(f"{argument}={name!r}: there is no such measure; there are {', '.join(table.columns)}")

@@ -36,6 +36,7 @@ def measures(
     epochs: str | tuple[int | None, int | None] | None = None,
     labels: Sequence[str] | None = None,
     window: int | None = None,
+    loss_threshold: float | None = None,
 ) -> DataFrame:
     """The measures of every example: a row each, with the columns of ``portolan metrics``.
 
@@ -46,6 +47,8 @@ def measures(
         labels: the names of the classes, for a column ``label``.
         window: with J, from 2 to 256, the columns dyn_unc and dual as well, over windows of J epochs at which the example was observed, as
             ``portolan metrics --window J`` has them. Each example's probabilities are then held together.
+        loss_threshold: of losses: an example counts as right at an epoch if its loss is at most this, and the columns correctness,
+            forgetting_events, first_learned, ... are there, as with ``portolan metrics --loss-threshold T``.
 
     Returns:
         A DataFrame, in no order, without tdds, which only ``portolan metrics`` has. Absent values are null. Of several rows with the same
@@ -64,11 +67,14 @@ def measures(
         if not hasattr(window, "__index__") or not 2 <= window <= _WINDOW_MOST:
             raise ValueError(f"window must be a whole number from 2 to {_WINDOW_MOST}, not {window!r}")
         window = operator.index(window)
+    if loss_threshold is not None and not of_losses:
+        raise ValueError("loss_threshold: these observations are of labels, which say themselves when an example is right")
     first, last = _range(epochs)
     example = [name for name in ("run", "id") if name in df.columns]
-    rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True), of_losses)
+    rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True), of_losses, loss_threshold)
     if of_losses:
-        sums = _with_lines(rows.groupBy(*example).agg(*_loss_sums(rows)).where("epochs > 0"))
+        crossings = [] if loss_threshold is None else _crossings()
+        sums = _with_lines(rows.groupBy(*example).agg(*_loss_sums(rows), *crossings).where("epochs > 0"))
         return sums.select(*example, *_loss_columns(sums))
     sums = rows.groupBy(*example).agg(*_sums(rows), *([] if window is None else [_observed()])).where("epochs > 0")
     if window is not None:
@@ -99,9 +105,9 @@ def name_of(column: str) -> Column:
     return F.col("`" + column.replace("`", "``") + "`")
 
 
-def _kept(df: DataFrame, example: list[str], in_range: Column, of_losses: bool) -> DataFrame:
+def _kept(df: DataFrame, example: list[str], in_range: Column, of_losses: bool, threshold: float | None) -> DataFrame:
     """The observations sorted by example and epoch, each with the one before it and with the example's mean. Observations that a later one
-    replaces stay for their gold labels; their other columns become null."""
+    replaces stay for their gold labels; their other columns become null. A loss is right if it is at most the threshold."""
     values = [name for name in df.columns if name not in (*example, "epoch", *SOURCE, "gold", "predicted")]
     rows = df.repartition(*example)
     epoch = Window.partitionBy(*example, "epoch").orderBy(*(F.col(name).desc() for name in SOURCE))
@@ -115,28 +121,41 @@ def _kept(df: DataFrame, example: list[str], in_range: Column, of_losses: bool) 
     )
     every = Window.partitionBy(*example)
     if of_losses:
-        return rows.withColumn("portolan_mean", F.avg(F.col("task_loss").cast("double")).over(every))
+        loss = F.col("task_loss").cast("double")
+        rows = rows.withColumn("portolan_mean", F.avg(loss).over(every))
+        if threshold is None:
+            return rows
+        rows = rows.withColumn("correct", F.when(loss.isNotNull(), loss <= F.lit(float(threshold))))
     before = every.orderBy("epoch", *(F.col(name).desc() for name in SOURCE)).rowsBetween(Window.unboundedPreceding, -1)
     rows = rows.withColumn("portolan_before", F.last("correct", ignorenulls=True).over(before))
+    if of_losses:
+        return rows
     return rows.withColumn("portolan_mean", F.avg(F.col("gold_prob").cast("double")).over(every))
+
+
+def _crossings() -> list[Column]:
+    """The aggregates of when an example was right."""
+    right, epoch = F.col("correct"), F.col("epoch")
+    changed = F.col("portolan_before").isNull() | (F.col("portolan_before") != right)
+    return [
+        F.count_if(right).alias("right"),
+        F.count_if(F.col("portolan_before") & ~right).alias("forgetting_events"),
+        F.min(F.when(right, epoch)).alias("first_learned"),
+        F.max(F.when(changed & right, epoch)).alias("right_since"),
+        F.max(F.when(changed & ~right, epoch)).alias("wrong_since"),
+    ]
 
 
 def _sums(rows: DataFrame) -> list[Column]:
     """The aggregates of one example. An observation that was replaced has nulls, which no aggregate counts."""
-    p, right, epoch = F.col("gold_prob").cast("double"), F.col("correct"), F.col("epoch")
-    mean = F.col("portolan_mean")
-    changed = F.col("portolan_before").isNull() | (F.col("portolan_before") != right)
+    p, mean = F.col("gold_prob").cast("double"), F.col("portolan_mean")
     sums = [
         F.count(p).alias("epochs"),
         F.avg(p).alias("confidence"),
         F.avg((p - mean) * (p - mean)).alias("variance"),
         F.avg(p * (1 - p)).alias("aleatoric"),
         F.avg(F.when(p.isNotNull(), -F.log(F.greatest(p, F.lit(2.0**-150))))).alias("loss"),
-        F.count_if(right).alias("right"),
-        F.count_if(F.col("portolan_before") & ~right).alias("forgetting_events"),
-        F.min(F.when(right, epoch)).alias("first_learned"),
-        F.max(F.when(changed & right, epoch)).alias("right_since"),
-        F.max(F.when(changed & ~right, epoch)).alias("wrong_since"),
+        *_crossings(),
     ]
     if "gold" in rows.columns:
         later = F.struct(*SOURCE, "epoch")
@@ -193,8 +212,26 @@ def _loss_columns(sums: DataFrame) -> list[Column]:
     """The measures of losses in the order of ``portolan metrics``."""
     names = ("task_loss", "loss_ema", "learning_speed", "detrended_variability")
     columns = [F.lit(None).cast("int").alias("gold"), F.col("epochs").cast("int").alias("epochs"), F.sqrt("variance").alias("variability")]
-    used = {"id", "run", "variance", *_RESERVED}
-    return [*columns, *(F.col(name) for name in names), *(name_of(name) for name in sums.columns if name not in used)]
+    crossed = _crossing_columns() if "right" in sums.columns else {}
+    before = [crossed.pop(name) for name in ("correctness", "forgetting_events", "never_learned", "first_learned") if name in crossed]
+    used = {"id", "run", "variance", "right", "right_since", "wrong_since", *_RESERVED}
+    columns += [*before, *crossed.values(), *(F.col(name) for name in names)]
+    return [*columns, *(name_of(name) for name in sums.columns if name not in used)]
+
+
+def _crossing_columns() -> dict[str, Column]:
+    """The measures of when an example was right, from the aggregates of _crossings()."""
+    right_since, wrong_since = F.col("right_since"), F.col("wrong_since")
+    is_right = right_since.isNotNull() & (wrong_since.isNull() | (right_since > wrong_since))
+    columns = {
+        "correctness": F.col("right") / F.col("epochs"),
+        "forgetting_events": F.col("forgetting_events").cast("int"),
+        "never_learned": (F.col("right") == 0).cast("int"),
+        "first_learned": F.col("first_learned").cast("int"),
+        "always_right_after": F.when(is_right, right_since).cast("int"),
+        "always_wrong_after": F.when(~is_right, wrong_since).cast("int"),
+    }
+    return {name: column.alias(name) for name, column in columns.items()}
 
 
 def _observed() -> Column:
@@ -242,22 +279,18 @@ def _name_of_mean(column: str) -> str:
 def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
     """The measures, computed from the aggregates, in the order of ``portolan metrics``."""
     epochs, confidence, variance = F.col("epochs"), F.col("confidence"), F.col("variance")
-    right_since, wrong_since = F.col("right_since"), F.col("wrong_since")
-    is_right = right_since.isNotNull() & (wrong_since.isNull() | (right_since > wrong_since))
+    crossed = _crossing_columns()
     gold = F.col("gold") if "gold" in sums.columns else F.lit(None)
     columns: list[Any] = [
         gold.cast("int").alias("gold"),
         epochs.cast("int").alias("epochs"),
         confidence,
         F.sqrt(variance).alias("variability"),
-        (F.col("right") / epochs).alias("correctness"),
-        F.col("forgetting_events").cast("int").alias("forgetting_events"),
-        (F.col("right") == 0).cast("int").alias("never_learned"),
-        F.col("first_learned").cast("int").alias("first_learned"),
+        *(crossed[name] for name in ("correctness", "forgetting_events", "never_learned", "first_learned")),
         (confidence * (1 - confidence)).alias("threshold_closeness"),
         F.when(epochs > 1, F.sqrt(variance + variance * variance / (epochs - 1))).alias("variability_ci"),
-        F.when(is_right, right_since).cast("int").alias("always_right_after"),
-        F.when(~is_right, wrong_since).cast("int").alias("always_wrong_after"),
+        crossed["always_right_after"],
+        crossed["always_wrong_after"],
         *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "prob_margin", "loss", "dyn_unc", "dual") if name in sums.columns),
     ]
     used = {"id", "run", "gold", "right", "variance", "right_since", "wrong_since", *_RESERVED}

@@ -57,6 +57,7 @@ def select(
     regions: tuple[float, float] | None = None,
     seed: int = 0,
     with_measures: bool = False,
+    loss_threshold: float | None = None,
 ) -> DataFrame:
     """The examples that a rule ranks first, in rank order: ties by ascending id, those without the measure last.
 
@@ -71,20 +72,30 @@ def select(
         regions: (V, C), the cuts of the rules region:... Default: the top third in variability; confidence 0.5.
         seed: of the rule random. The draw is the same on every cluster, but not the one of ``portolan select``.
         with_measures: return all columns, not the column id alone.
+        loss_threshold: of observations of losses; see measures(). It makes forgettable, forgetting and correctness rules of such a run.
 
     Raises:
         ValueError: no such rule or measure, two sizes, or more than one run.
     """
     rule = check_request(by, fraction, count, threshold)
-    table = of_one_run(_measures.measures(df) if "gold_prob" in df.columns or _measures.has_losses(df) else df)
+    table = of_one_run(measured(df, loss_threshold))
     if "task_loss" in table.columns and "confidence" not in table.columns:
-        rule = _of_losses(by, rule)
+        rule = _of_losses(by, rule, "correctness" in table.columns)
     ranked = _in_set(table, rule, regions).withColumn("portolan_value", _value(table, rule, by, seed))
     if threshold is not None:
         ranked = ranked.where(F.col("portolan_value") >= threshold if rule.descending else F.col("portolan_value") <= threshold)
     size = size_of(fraction, table.count()) if fraction is not None else count
     chosen = ranked if size is None else _first(ranked, rule.descending, size)
     return chosen.orderBy(*_order(rule.descending)).select(*(table.columns if with_measures else ["id"]))
+
+
+def measured(df: DataFrame, loss_threshold: float | None) -> DataFrame:
+    """The measures of what are observations; measures as they are."""
+    if "gold_prob" in df.columns or _measures.has_losses(df):
+        return _measures.measures(df, loss_threshold=loss_threshold)
+    if loss_threshold is not None:
+        raise ValueError("loss_threshold: these are measures; give it to measures(), which made them")
+    return df
 
 
 def rule_of(by: str) -> Rule:
@@ -98,8 +109,10 @@ def rule_of(by: str) -> Rule:
     raise ValueError(f"by={by!r} is no rule; rules are {', '.join(RULES)}, MEASURE:asc and MEASURE:desc")
 
 
-def _of_losses(by: str, rule: Rule) -> Rule:
+def _of_losses(by: str, rule: Rule, knows_right: bool) -> Rule:
     """The rule as it is for a run of losses."""
+    if knows_right and rule.kind in ("forgettable", "forgetting"):
+        return rule
     if rule.kind not in ("measure", "random"):
         raise ValueError(f"by={by!r} needs labels, and the run records losses (log_loss)")
     return _RULES_OF_LOSSES.get(by, rule)
