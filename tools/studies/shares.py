@@ -28,7 +28,7 @@ WRONG = (0.0, 0.05)
 EPOCHS, STEP = 30, 0.05
 # The chart's lines by kind: easy; by mistakes; by what the model wavers on; over the whole range.
 KINDS = (("easy-to-learn",), ("hard-to-learn", "forgetting", "EL2N, ten epochs", "AUM, lowest"),
-         ("ambiguous", "ambiguous, no suspects", "Dyn-Unc", "DUAL", "TDDS"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
+         ("ambiguous", "ambiguous, no suspects", "Dyn-Unc", "DUAL", "TDDS"), ("DUAL, Beta sampling", "CCS", "S2L"))
 HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3, 5), (7, 5, 9, 11, 13)  # of a kind; and within it
 
 
@@ -47,7 +47,7 @@ def rules(share):
         "DUAL": ["--by", "dual:desc"],
         "DUAL, Beta sampling": ["--by", "dual-beta"],
         "TDDS": ["--by", "tdds:desc"],
-        "CCS by AUM": ["--by", "aum:asc", "--strata", "50", "--cut", CUTS[share]],
+        "CCS": ["--by", "prob_margin:asc", "--strata", "50", "--cut", CUTS[share]],
         "S2L": ["--by", "s2l"],
     }
 
