@@ -67,6 +67,7 @@ ROWS = [
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens", "D --statistics"],
      ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary", "--errors"]),
+    (f"artifacts {CORPUS}", ["DATA", "D --tokens"], ["-o", "--max-ppmi"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
     ("serve", ["--data --id-field id", "--token-file"], ["--tags"]),
