@@ -111,13 +111,13 @@ def clouds(rows, features, classes, apart, seed=0, hard=0.4):
     return X.astype("f4"), y
 
 
-def circles(separation, seed):
-    """Two circles that no line parts, and four columns that give most of the labels away."""
+def circles(separation, seed, wrong=0.03):
+    """Two circles that no line parts, and four columns that give most of the labels away; at separation 0.8 a share of labels is wrong."""
     rng = np.random.default_rng(seed)
     easy = separation == 0.8
     X, y = make_circles(n_samples=800, factor=1 - separation, noise=0.15 if easy else 0.2, random_state=seed)
     if easy:
-        y = np.where(rng.random(800) < 0.03, 1 - y, y)
+        y = np.where(rng.random(800) < wrong, 1 - y, y)
     biased = rng.normal(size=(800, 4))
     for label in (0, 1):
         rows = rng.permutation(np.flatnonzero(y == label))

@@ -136,6 +136,49 @@ def check_random(seed):
             assert ranks == sorted(ranks, reverse=True)
 
 
+def guess(labels, label, held, chosen):
+    """The label with the largest PPMI of any token in `chosen`, by the records' labels and tokens (truth values, records × tokens)."""
+    of_label = np.array([(label == name).sum() for name in labels], "f8")
+    both = np.array([held[label == name].sum(axis=0) for name in labels], "f8")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ppmi = np.log(both * len(label) / (both.sum(axis=0) * of_label[:, None]))
+    largest = np.maximum(np.where(both > 0, ppmi, 0)[:, chosen].max(axis=1, initial=0), 0)
+    return labels[np.lexsort((np.arange(len(labels)), -of_label, -largest.round(12)))[0]]
+
+
+def check_max_ppmi():
+    """Max-PPMI and majority beside NumPy, by all records and without the record whose label is guessed."""
+    rng = np.random.default_rng(11)
+    write("stop.txt", "\n".join(STOP))
+    for form, least in (("jsonl", 2), ("csv", 30), ("tsv", 650)):
+        path, records = random_corpus(rng, form)
+        tokens = [plain_tokens(one, two) for one, two, _ in records]
+        label, names = np.array([row[2] for row in records]), sorted(set().union(*tokens))
+        held = np.array([[name in of for name in names] for of in tokens])
+        frequent = held.sum(axis=0) >= least
+        assert frequent.any() == (least < 650)
+        labels = sorted(set(label), key=int)
+        inside = [guess(labels, label, held, held[i] & frequent) for i in range(len(label))]
+        out = [guess(labels, np.delete(label, i), np.delete(held, i, axis=0), held[i] & frequent) for i in range(len(label))]
+        words = ("artifacts", path, "--text", "one,two", "--label", "label", "--min-count", least, "--stop-words", "stop.txt")
+        for threads in (1, 3):
+            done = portolan(*words, "--threads", threads, "--max-ppmi", "ppmi.tsv", "-o", "stats.tsv")
+            with open("ppmi.tsv", "rb") as file:
+                majority, ppmi = table(file.read())
+            assert (majority["predictor"], ppmi["predictor"], majority["records"], ppmi["records"]) == ("majority", "max_ppmi", "700", "700")
+            assert int(ppmi["right"]) == (inside == label).sum() and int(ppmi["held_out_right"]) == (out == label).sum(), (form, ppmi, (inside == label).sum(), (out == label).sum())
+            assert int(majority["right"]) == int(majority["held_out_right"]) == max(Counter(label).values()), majority
+            assert float(ppmi["accuracy"]) == int(ppmi["right"]) / 700 and float(ppmi["held_out_accuracy"]) == int(ppmi["held_out_right"]) / 700
+            assert f"{float(ppmi['accuracy']):.3f} are right, held out {float(ppmi['held_out_accuracy']):.3f}; by majority {float(majority['accuracy']):.3f}" in done.stderr.decode()
+        assert (inside != out) == (least == 2) or least == 30
+        assert int(ppmi["right"]) == int(majority["right"]) or least < 650, "without tokens the majority is guessed"
+    write("hand.jsonl", "".join(json.dumps({"t": text, "l": name}) + "\n" for text, name in (("cat dog", "a"), ("cat", "a"), ("dog", "b"), ("", "b"), ("cat bird", "b"), ("x", "-"))))
+    done = portolan("artifacts", "hand.jsonl", "--text", "t", "--label", "l", "--min-count", 1, "--ignore-label", "-", "--max-ppmi", "ppmi.jsonl", "-o", "stats.tsv")
+    with open("ppmi.jsonl", encoding="utf-8") as file:
+        # of 5 records, 2 are of a: cat and dog say a (5/3 and 5/4 times as often as chance), bird says b (5/3); "cat bird" is a tie, and b is more frequent
+        assert [(row["right"], row["held_out_right"], row["records"]) for row in map(json.loads, file)] == [(3, 0, 5), (4, 2, 5)], done
+
+
 def repeats_of(path, out):
     """The lines that upsample added, after the originals, byte for byte."""
     with open(path, "rb") as file:
@@ -779,6 +822,7 @@ def main():
         check_by_hand()
         for seed in range(3):
             check_random(seed)
+        check_max_ppmi()
         check_planted()
         check_patience()
         check_outputs()

@@ -69,6 +69,7 @@ ROWS = [
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens", "D --statistics"],
      ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary", "--errors"]),
+    (f"artifacts {CORPUS}", ["DATA", "D --tokens"], ["-o", "--max-ppmi"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
     ("serve", ["--data --id-field id", "--token-file"], ["--tags"]),
@@ -80,7 +81,7 @@ ROWS = [
 NO_FILES = set("""
     port listen epochs threads max-memory store format never never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
-    public-url media media-root loss-threshold calibration sigma low steady target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
+    public-url media media-root loss-threshold calibration sigma low steady target-size partitions train-size slice heuristic ties model ridge group-field text min-count max-count prior min-length
     ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters starts sources minus minus-epochs tokenized
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
@@ -324,7 +325,7 @@ def check_unknown_endings():
              ("noise confident r -o", table), ("compare r s -o", report), ("triage r --calibration s -o", report), ("compare r s --average -o", table), ("compare r --early-stopping --plot", pictures), ("compare r s --scatter", pictures),
              ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), ("groups r --accuracy --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
              (f"aflite {model} -o kept --baseline", "txt"), (f"aflite {model} -o kept --log", table), (f"aflite {model} -o kept --scores", table), (f"aflite {model} -o kept --plot", pictures),
-             (f"artifacts {own} -o", table), (f"artifacts {own} --plot", pictures), (f"artifacts {own} --run r --id-field id --by-epoch", table), (f"artifacts {own} --run r --id-field id --summary", table),
+             (f"artifacts {own} -o", table), (f"artifacts {own} --plot", pictures), (f"artifacts {own} --max-ppmi", table), (f"artifacts {own} --run r --id-field id --by-epoch", table), (f"artifacts {own} --run r --id-field id --summary", table),
              (f"artifacts {own} --run r --id-field id --errors", table), ("groups r s --accuracy -o", report),
              (f"artifacts {own} --run r --id-field id --plot-epochs", pictures), (f"upsample {own} -o", "tsv"), (f"upsample {own} --weights count -o", "txt"), (f"upsample {own} -o up --plot", pictures), ("serve --tags", "jsonl")]
     tried = {(line.split()[0], line.split()[-1]) for line, _ in cases}

@@ -144,6 +144,9 @@ artifacts_check(void *context, struct portolan_error *error)
 	if (status == 0)
 		status = format_of_table(&options->common, "--errors", artifacts->errors, TABLE_TSV,
 		                         &artifacts->errors_format);
+	if (status == 0)
+		status = format_of_table(&options->common, "--max-ppmi", artifacts->max_ppmi, TABLE_TSV,
+		                         &artifacts->max_ppmi_format);
 	if (status != 0)
 		return status;
 
@@ -193,6 +196,8 @@ artifacts_run(void *context, struct portolan_error *error)
 	if (artifacts->plot)
 		artifacts_draw(artifacts);
 	artifacts_write_table(artifacts);
+	if (artifacts->max_ppmi)
+		artifacts_write_max_ppmi(artifacts);
 	if (artifacts->run)
 		status = artifacts_finish_run(artifacts);
 	of_data = corpus_options_report(options, &artifacts->counts, &artifacts->ranking);
@@ -211,11 +216,12 @@ static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = TOP_MAX,
          .group = OPTION_GROUP_OUTPUT, .often = true},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true},
+        {"max-ppmi", "FILE", OPTION_OUTPUT, TO(max_ppmi)},
         {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field", .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run"},
         {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW},
         {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run",
-         .excludes = "min-count max-count prior tokens"},
+         .excludes = "min-count max-count prior tokens max-ppmi"},
         {"summary", "FILE", OPTION_OUTPUT, TO(summary), .needs = "run"},
         {"after", "RUN", OPTION_RUN, TO(after), .needs = "run"},
         {"errors", "FILE", OPTION_OUTPUT, TO(errors), .needs = "run"},

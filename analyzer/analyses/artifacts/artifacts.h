@@ -7,19 +7,20 @@
 #include "files/join.h"
 #include "output/table.h"
 #include "plot/picture.h"
+#include "ppmi.h"
 #include "sides.h"
 #include "token_errors.h"
 
 struct artifacts {
 	struct corpus_options corpus_options;
-	const char *plot, *run, *by_epoch, *plot_epochs, *statistics, *summary, *after, *errors;
+	const char *plot, *run, *by_epoch, *plot_epochs, *statistics, *summary, *after, *errors, *max_ppmi;
 	struct picture picture, epochs_picture;
 	/* the results */
 	struct corpus corpus;
 	struct token_counts counts;
 	struct ranking ranking;
-	size_t rows;                                                /* how many of the ranking's tokens the table has */
-	int format, by_epoch_format, summary_format, errors_format; /* enum table_format */
+	size_t rows; /* how many of the ranking's tokens the table has */
+	int format, by_epoch_format, summary_format, errors_format, max_ppmi_format; /* enum table_format */
 	uint64_t missing;                          /* the number of tokens of --statistics that stand in no record */
 	char side_names[MEASURE_COUNT][SIDES][40]; /* names of the table's columns that --run adds */
 	struct dynamics dynamics;                  /* the run's dynamics */
@@ -49,6 +50,9 @@ void artifacts_sides_columns(struct artifacts *artifacts, struct table_column *c
 
 /* Warns of what is odd in the runs and the records. Returns an exit status. */
 int artifacts_sides_report(const struct artifacts *artifacts);
+
+/* The output of --max-ppmi. */
+void artifacts_write_max_ppmi(const struct artifacts *artifacts);
 
 /* The outputs beside the table, of --plot, --plot-epochs, --by-epoch, --summary and --errors. */
 void artifacts_draw(const struct artifacts *artifacts);

@@ -2,6 +2,7 @@
  * --run, the files of --by-epoch, --plot-epochs, --summary and --errors. */
 #include "artifacts.h"
 
+#include "base/message.h"
 #include "die/die.h"
 #include "plot/chart.h"
 
@@ -239,4 +240,26 @@ artifacts_write_errors(const struct artifacts *artifacts)
 
 	must(table_write(&TABLE_OF(columns, errors->list, errors->count), artifacts->errors,
 	                 (enum table_format)artifacts->errors_format, &failure));
+}
+
+void
+artifacts_write_max_ppmi(const struct artifacts *artifacts)
+{
+	static const char *const names[PPMI_PREDICTORS] = {"majority", "max_ppmi"};
+	struct ppmi_guesses guesses[PPMI_PREDICTORS];
+	const struct table_column columns[] = {
+	        {"predictor", TABLE_TEXT, .values = names},
+	        {"records", TABLE_U64, offsetof(struct ppmi_guesses, records)},
+	        {"right", TABLE_U64, offsetof(struct ppmi_guesses, right)},
+	        {"accuracy", TABLE_F64, offsetof(struct ppmi_guesses, accuracy)},
+	        {"held_out_right", TABLE_U64, offsetof(struct ppmi_guesses, held_out)},
+	        {"held_out_accuracy", TABLE_F64, offsetof(struct ppmi_guesses, held_out_accuracy)}};
+	struct table table = TABLE_OF(columns, guesses, PPMI_PREDICTORS);
+
+	ppmi_guess(&artifacts->corpus, &artifacts->counts, &artifacts->ranking, guesses);
+	must(table_write(&table, artifacts->max_ppmi, (enum table_format)artifacts->max_ppmi_format, &failure));
+	message_note(
+	        "artifacts: the label guessed by the token that is most bound to one: %.3f are right, held out %.3f; "
+	        "by majority %.3f",
+	        guesses[PPMI_TOKEN].accuracy, guesses[PPMI_TOKEN].held_out_accuracy, guesses[PPMI_MAJORITY].accuracy);
 }
