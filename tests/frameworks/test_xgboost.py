@@ -136,6 +136,8 @@ def test_what_is_refused(store):
         xgboost.train({"objective": "rank:ndcg"}, ranked, 2, callbacks=[callback(ranked)])
     with pytest.raises(ValueError, match="task must be 'classification' or 'regression', not 'x'"):
         callback(train_set, task="x")
+    with pytest.raises(ValueError, match="scores='logits' is what a classifier returns, and task='regression'"):
+        callback(train_set, scores="logits", task="regression")
     several = xgboost.DMatrix(X, X[:, :2])
     with pytest.raises(ValueError, match=r"the targets have the shape \(240, 2\).*run.log_loss"):
         xgboost.train({"objective": "reg:squarederror"}, several, 2, callbacks=[callback(several)])

@@ -161,6 +161,8 @@ def test_keras_refuses(store):
         KerasModel("mse").fit(callback(X, Y > 0, run="run", store=store))
     with pytest.raises(ValueError, match="task must be 'classification' or 'regression', not 'numbers'"):
         callback(X, Y, task="numbers")
+    with pytest.raises(ValueError, match="scores='probs' is what a classifier returns, and task='regression'"):
+        callback(X, Y, scores="probs", task="regression")
     with pytest.raises(ValueError, match="multi-label"):
         KerasModel(from_logits(True)).fit(callback(X, np.ones((N, CLASSES), int), run="run", store=store))
 
@@ -250,6 +252,8 @@ def test_skorch_batches(store):
 def test_skorch_refuses(store):
     callback = portolan.skorch.PortolanCallback
     for wrong, says in ((callback("a", "forward"), "mode must be"), (callback("a", scores="x"), "scores must be"),
+                        (callback("a", scores="logits", task="regression"), "scores='logits' is what a classifier returns"),
+                        (callback("a", task="numbers"), "task must be 'classification' or 'regression'"),
                         (callback("a", ids=[f"x{i % 24}" for i in range(N)], store=store), "rows 0 and 24 have the same id, 'x0'"),
                         (callback("a", ids="id", store=store), "names an entry of an X that is a dict, and X has none")):
         with pytest.raises(ValueError, match=says):

@@ -43,7 +43,7 @@ def check_numbers(store, name, predicted, target, ids=None, rtol=1e-5):
     assert np.ptp(d["task_loss"]) > 0, "any record would do"
 
 
-@pytest.mark.parametrize("estimator", [SGDRegressor(random_state=3), MLPRegressor((8,), random_state=3)])
+@pytest.mark.parametrize("estimator", [SGDRegressor(random_state=3), MLPRegressor(hidden_layer_sizes=(8,), random_state=3)])
 def test_whole_passes(store, estimator):
     X, y = data()
     by_hand, predicted = clone(estimator), []
@@ -87,7 +87,7 @@ def test_batches_ids_weights_sparse_rows_and_training_that_goes_on(store):
 
 
 @pytest.mark.parametrize("estimator, epochs, cv", [
-    (SGDRegressor(random_state=3), 3, 5), (MLPRegressor((8,), random_state=3), 2, KFold(3, shuffle=True, random_state=1)),
+    (SGDRegressor(random_state=3), 3, 5), (MLPRegressor(hidden_layer_sizes=(8,), random_state=3), 2, KFold(3, shuffle=True, random_state=1)),
     (LinearRegression(), None, 5), (make_pipeline(StandardScaler(), LinearRegression()), None, 4), (RandomForestRegressor(5, random_state=0), None, 3)])
 def test_out_of_fold(store, estimator, epochs, cv):
     X, y = data()

@@ -18,7 +18,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from portolan._recording import _hooks, _ids, _shapes
+from portolan._recording import _hooks, _ids, _regression, _shapes
 from portolan._recording._per_label import per_label as flattened
 from portolan._recording._run import Run
 
@@ -70,6 +70,7 @@ class PortolanCallback(keras.callbacks.Callback):
         super().__init__()
         if scores not in (None, "logits", "probs"):
             raise ValueError(f"scores must be 'logits' or 'probs', not {scores!r}")
+        _regression.check_task(_HOOK, task, scores)
         labels: Any = None if y is None else _as_numpy(y)
         self._x, self._y = x, labels
         self._ids: Any = None

@@ -57,7 +57,7 @@ class PortolanCallback:
         task: str | None = None,
         **options: Any,
     ) -> None:
-        _boosting.check_scores(_HOOK, scores)
+        _boosting.check_scores(_HOOK, scores, task)
         self._scores = scores
         self._rounds = _boosting.Rounds(_HOOK, run, ids, every, False, options, task)
 

@@ -86,7 +86,7 @@ class PortolanCallback(Callback):
             _say_off()
             return
         self._check_ids(X)
-        _regression.check_task(_HOOK, self.task)
+        _regression.check_task(_HOOK, self.task, self.scores)
         self.is_regression_ = self.task == "regression" or self.task is None and self.scores is None and _is_regression(net)
         self.logits_ = not self.is_regression_ and (self.scores or _scores_of(net)) == "logits"
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}

@@ -67,7 +67,7 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         **options: Any,
     ) -> None:
         super().__init__()
-        _boosting.check_scores(_HOOK, scores)
+        _boosting.check_scores(_HOOK, scores, task)
         if y is None and not isinstance(data, xgboost.DMatrix):
             raise TypeError(f"{_HOOK}: without y, the data must be an xgboost.DMatrix with labels, not {type(data).__name__}")
         self._data, self._y, self._scores = data, y, scores

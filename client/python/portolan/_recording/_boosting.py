@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portolan._recording import _hooks, _ids, _shapes
+from portolan._recording import _hooks, _ids, _regression, _shapes
 from portolan._recording._per_label import per_label as flattened
 from portolan._recording._run import Run
 
@@ -111,6 +111,7 @@ def is_regression(hook: str, task: str | None, scores: str | None, objective: st
     return False
 
 
-def check_scores(hook: str, scores: str | None) -> None:
+def check_scores(hook: str, scores: str | None, task: str | None) -> None:
     if scores not in (None, "logits"):
         raise ValueError(f"{hook}: scores must be 'logits', for an objective of your own, not {scores!r}")
+    _regression.check_task(hook, task, scores)

@@ -95,7 +95,7 @@ def targets_of(y: Any, who: str) -> Any:
             "a regressor for each of them, as a run of its own"
         )
     if targets.dtype.kind not in "fiub":
-        raise ValueError(f"{who}: y holds {targets[0]!r}, and the estimator is a regressor: it must hold numbers")
+        raise ValueError(f"{who}: y holds {targets.tolist()[0]!r}, and the estimator is a regressor: it must hold numbers")
     return targets.astype(np.float64)
 
 

@@ -13,10 +13,12 @@ from portolan._recording._run import Run
 TASKS = ("classification", "regression")
 
 
-def check_task(hook: str, task: Any) -> None:
-    """ValueError if `task` is none of TASKS; None: the hook is to find it out."""
+def check_task(hook: str, task: Any, scores: str | None = None) -> None:
+    """ValueError if `task` is none of TASKS (None: the hook is to find it out), or if `scores`, which a classifier returns, says otherwise."""
     if task is not None and task not in TASKS:
         raise ValueError(f"{hook}: task must be 'classification' or 'regression', not {task!r}")
+    if task == "regression" and scores is not None:
+        raise ValueError(f"{hook}: scores={scores!r} is what a classifier returns, and task='regression': leave one of the two out")
 
 
 def is_one(run: Run, scores: Any, gold: Any) -> bool:
