@@ -5,6 +5,8 @@ import pytest
 from catboost import CatBoostClassifier, CatBoostRegressor
 
 import portolan.sklearn
+from python_regressors import check_numbers
+from python_regressors import data as regression_data
 from python_sklearn import check_record, data
 
 
@@ -23,7 +25,9 @@ def test_stages(store, classes, epochs, stages):
     check_record(store, "run", [alone.predict(X, prediction_type="Probability", ntree_end=stage + 1) for stage in stages], gold, ids)
 
 
-def test_a_regressor_is_refused(store):
-    X, gold = data(2)
-    with pytest.raises(TypeError, match="CatBoostRegressor is a regressor"):
-        portolan.sklearn.track(CatBoostRegressor(verbose=False), X, gold, "run", store=store)
+def test_a_regressor(store):
+    X, y = regression_data()
+    make_one = lambda: CatBoostRegressor(iterations=7, depth=3, random_seed=1, thread_count=1, verbose=False, allow_writing_files=False)
+    portolan.sklearn.track(make_one(), X, y, "run", 3, store=store)
+    alone = make_one().fit(X, y)
+    check_numbers(store, "run", [alone.predict(X, ntree_end=stage + 1) for stage in (2, 4, 6)], y)

@@ -13,6 +13,7 @@ keras = pytest.importorskip("keras")
 
 import portolan  # noqa: E402
 import portolan.keras  # noqa: E402
+from python_regressors import check_numbers  # noqa: E402
 from support import assert_trajectories, softmax  # noqa: E402
 
 EXAMPLES, EPOCHS = 120, 3
@@ -141,8 +142,12 @@ def test_what_is_refused(store):
     with pytest.raises(ValueError, match="mine is not known: say scores="):
         fit(x, gold, mine, [callback(x, gold, run="run", store=store)])
     for loss in ("mse", "MAE", keras.losses.MeanSquaredError(), keras.losses.huber):
-        with pytest.raises(ValueError, match="is a loss of regression, whose examples have no gold label.* If y holds classes: .*scores='probs'"):
-            fit(x, gold, loss, [callback(x, gold, run="other", store=store)], units=1)
+        with pytest.raises(ValueError, match="is one of regression, and y holds only 0 and 1. .* say task='regression'. If they are classes: .*scores='probs'"):
+            fit(x, gold % 2, loss, [callback(x, gold % 2, run="other", store=store)], units=1)
+    with pytest.raises(ValueError, match=r"the output has the shape \(None, 3\), and the loss mse is one of regression: one number.*If y holds classes: "):
+        fit(x, np.eye(3)[gold], "mse", [callback(x, np.eye(3)[gold], run="other", store=store)])
+    with pytest.raises(ValueError, match=r"y has the shape \(120, 2\), and the loss mse is one of regression: one number"):
+        fit(x, gold, "mse", [callback(x, np.stack([gold, gold], 1), run="other", store=store)], units=1)
     labels, steps = np.ones((EXAMPLES, 3), dtype="f4"), Steps()
     with pytest.raises(ValueError, match=r"gold has the shape \(120, 3\).*multi-label"):
         fit(x, labels, "binary_crossentropy", [callback(x, labels, run="other", store=store), steps], activation="sigmoid")
@@ -153,6 +158,32 @@ def test_what_is_refused(store):
     assert steps.count == 0 and not store.exists(), "before training, and before a run is opened"
     model, keep = fit(x, gold, mine, [callback(x, gold, run="again", scores="logits", store=store)])
     assert_trajectories(store, EPOCHS, by_hand(model, keep, x, gold, softmax), "again", 1e-5)
+
+
+NUMBERS = {"name": ("mse", {}), "class": (keras.losses.Huber(), {}), "function": (keras.losses.mean_absolute_error, {}),
+           "of one's own": (lambda y_true, y_pred: keras.ops.mean(keras.ops.square(y_true - y_pred)), {"task": "regression"})}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_regression_trajectories_are_those_of_the_checkpoints(store, case):
+    x, _ = data()
+    y = (x @ np.arange(5.0) + 3).astype("f4")
+    loss, more = NUMBERS[case]
+    _, alone = fit(x, y[:, None], loss, units=1)
+    model, keep = fit(x, y[:, None], loss, [portolan.keras.PortolanCallback(x, y, run="run", store=store, **more)], units=1)
+    for a, b in zip(alone.weights[-1], keep.weights[-1]):
+        np.testing.assert_array_equal(a, b, "training went another way")
+    columns = by_hand(model, keep, x, np.zeros(EXAMPLES, int), lambda predicted: predicted)
+    check_numbers(store, "run", np.array([columns[row] for row in range(EXAMPLES)]).T, y, rtol=1e-4)
+
+
+def test_targets_of_0_and_1_by_batches(store):
+    """What is asked of y at hand is not asked of batches."""
+    x, gold = data(2)
+    batches = [(np.arange(start, start + 60), x[start : start + 60], gold[start : start + 60]) for start in (0, 60)]
+    model, keep = fit(x, gold, "mse", [portolan.keras.PortolanCallback(batches, run="run", store=store)], units=1, activation="sigmoid")
+    columns = by_hand(model, keep, x, np.zeros(EXAMPLES, int), lambda logits: 1 / (1 + np.exp(-logits)))
+    check_numbers(store, "run", np.array([columns[row] for row in range(EXAMPLES)]).T, gold, rtol=1e-4)
 
 
 class Steps(keras.callbacks.Callback):

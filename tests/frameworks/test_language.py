@@ -48,7 +48,7 @@ def log(store, *arguments, name="run", **options):
 def device(monkeypatch):
     """Every tensor counts as one on an accelerator."""
     monkeypatch.setattr(_device, "is_remote", lambda values: isinstance(values, torch.Tensor))
-    monkeypatch.setattr(_device, "_start_copy", lambda block: (block.clone(), None))
+    monkeypatch.setattr(_device, "start_copy", lambda block: (block.clone(), None))
 
 
 @pytest.mark.parametrize("way", ["here", "device"])
@@ -233,7 +233,7 @@ def test_the_device_is_not_asked(monkeypatch):
     """A tensor on `meta` has no values: what would wait for one fails."""
     monkeypatch.setattr(_device, "is_remote", lambda values: getattr(values, "is_meta", False))
     block = []
-    monkeypatch.setattr(_device, "_start_copy", lambda one: (block.append(one), None))
+    monkeypatch.setattr(_device, "start_copy", lambda one: (block.append(one), None))
     logits, labels = torch.empty(4, 10, 300, device="meta"), torch.empty(4, 10, device="meta", dtype=torch.int64)
     for starts in (None, _tokens._starts(labels, labels, None)):
         _tokens.Examples(None, 0, range(4), _tokens._Scores(logits), _tokens._find(labels, starts, True, 4), 1.0)

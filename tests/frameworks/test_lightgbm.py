@@ -7,6 +7,8 @@ from scipy.special import expit
 
 import portolan
 import portolan.lightgbm
+from python_regressors import check_numbers
+from python_regressors import data as regression_data
 from python_sklearn import check_record, data
 
 ROUNDS = 6
@@ -123,13 +125,13 @@ def test_an_objective_of_ones_own(store):
 def test_what_is_refused(store):
     X, gold = data(3)
     callback = lambda *arguments, **more: portolan.lightgbm.PortolanCallback(*arguments, store=store, **more)
-    for objective, name in (("mse", "regression"), ("lambdarank", "lambdarank"), ("multiclass_ova", "multiclassova"), ("xentropy", "cross_entropy")):
+    for objective, name in (("lambdarank", "lambdarank"), ("multiclass_ova", "multiclassova"), ("xentropy", "cross_entropy")):
         given = parameters(3, objective=objective)
         labels = gold / 2 if name == "cross_entropy" else gold
         train_set = lightgbm.Dataset(X, labels, group=[120, 120] if name == "lambdarank" else None)
         if name != "multiclassova":
             del given["num_class"]
-        with pytest.raises(ValueError, match=f"objective {name} gives no probability of a gold label.*binary, multiclass"):
+        with pytest.raises(ValueError, match=f"objective {name} gives no probability of a gold label, as binary, multiclass do, .*task='regression'"):
             lightgbm.train(given, train_set, 2, callbacks=[callback()])
     with pytest.raises(ValueError, match="boosting='dart' changes the weights of earlier trees.*xgboost's"):
         lightgbm.train(parameters(3, boosting_type="dart"), rows(X, gold), 2, callbacks=[callback()])
@@ -141,6 +143,29 @@ def test_what_is_refused(store):
         callback(ids=np.arange(240) % 239)
     with pytest.raises(ValueError, match="2 ids and 240 rows"):
         lightgbm.train(parameters(3), rows(X, gold), 2, callbacks=[callback(ids=[1, 2])])
+
+
+@pytest.mark.parametrize("objective", ["mse", "l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie", "reg_sqrt"])
+def test_regression(store, objective):
+    """What was recorded after each round is what a model that was trained for as many predicts."""
+    X, y = regression_data()
+    y = np.exp(y / 3) if objective in ("poisson", "gamma", "tweedie") else y
+    given = parameters(2, **({"objective": "mse", "reg_sqrt": True} if objective == "reg_sqrt" else {"objective": objective}))
+    watched = lightgbm.train(given, rows(X, y), ROUNDS, callbacks=[portolan.lightgbm.PortolanCallback("run", every=2, store=store)])
+    alone = [lightgbm.train(given, rows(X, y), count) for count in (2, 4, 6)]
+    assert watched.model_to_string() == alone[-1].model_to_string(), "training went another way"
+    check_numbers(store, "run", [model.predict(X) for model in alone], y)
+
+
+def test_the_regressor_of_scikit_learn_and_a_function_of_ones_own(store):
+    X, y = regression_data()
+    make = lambda rounds: lightgbm.LGBMRegressor(n_estimators=rounds, num_leaves=6, random_state=1, n_jobs=1, verbose=-1)
+    make(3).fit(X, y, callbacks=[portolan.lightgbm.PortolanCallback("run", store=store)])
+    check_numbers(store, "run", [make(rounds).fit(X, y).predict(X) for rounds in (1, 2, 3)], y)
+    squares = lambda predicted, train_set: (predicted - train_set.get_label(), np.ones(len(predicted)))
+    given = parameters(2, objective=squares)
+    booster = lightgbm.train(given, lightgbm.Dataset(X, y), 3, callbacks=[portolan.lightgbm.PortolanCallback("own", task="regression", store=store)])
+    check_numbers(store, "own", [booster.predict(X, num_iteration=rounds) for rounds in (1, 2, 3)], y)
 
 
 def test_the_record(store, opened_with, capfd):

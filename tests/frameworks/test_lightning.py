@@ -8,10 +8,12 @@ import torch
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 
 import portolan
+import portolan.torch
 from pl_train import EPOCHS, EXAMPLES, Module, fit, loader
 from portolan.lightning import PortolanCallback
+from python_regressors import check_numbers
 from support import assert_trajectories, counts, gold_probs, kill_at, run_page, run_script, trajectories
-from torch_model import data
+from torch_model import Model, data
 
 SCRIPT = Path(__file__).with_name("pl_train.py")
 
@@ -197,3 +199,39 @@ def test_the_page(tmp_path, stores):
     run_page("lightning.md", tmp_path)
     for run, epochs in {"toy/lightning": 4, "toy/forward": 4}.items():
         assert set(counts(stores[-1], run).values()) == {epochs}, run
+
+
+class Regression(Module):
+    """Its targets are numbers beyond -1 and 1, which its first batch shows."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = Model(1)
+
+    def training_step(self, batch, batch_idx):
+        _, x, y = batch
+        predicted = self(x)
+        return {"loss": torch.nn.functional.mse_loss(predicted[:, 0], y), "logits": predicted.detach()}
+
+
+class Predicted(Callback):
+    """What the steps gave, by hand."""
+
+    def __init__(self):
+        self.epochs = np.zeros((EPOCHS, EXAMPLES))
+
+    def on_train_batch_end(self, trainer, module, outputs, batch, batch_idx):
+        self.epochs[trainer.current_epoch, batch[0].numpy()] = outputs["logits"].double().numpy()[:, 0]
+
+
+@pytest.mark.parametrize("task", [None, "regression"])
+def test_a_regression(store, tmp_path, task):
+    x, gold = data(EXAMPLES).tensors
+    y = gold * 2.0 + x[:, 0]
+    loaders = lambda: torch.utils.data.DataLoader(portolan.torch.WithIds(torch.utils.data.TensorDataset(x, y)), batch_size=16, shuffle=True)
+    callback, steps = PortolanCallback("pass", task=task, store=store), Predicted()
+    forward = PortolanCallback("forward", mode="train-forward", task=task, store=store)
+    fit(tmp_path, [callback, forward, steps, checkpoints(tmp_path)], Regression(), loaders(), num_sanity_val_steps=0)
+    modules = [Regression.load_from_checkpoint(f"{tmp_path}/epoch={epoch}.ckpt").eval() for epoch in range(EPOCHS)]
+    check_numbers(store, "pass", [module(x).detach().double().numpy()[:, 0] for module in modules], y.numpy(), rtol=1e-4)
+    check_numbers(store, "forward", steps.epochs, y.numpy())

@@ -8,11 +8,11 @@ from support import ROOT, blocks, counts, run_page
 
 # Page: {run: (examples, epochs)}.
 WHOLE_PAGES = {
-    "torch.md": {"toy/seed0": (3000, 6), "toy/forward": (3000, 6), "toy/infobatch": (3000, 8), "pairs": (160, 1), "tokens": (3, 1)},
+    "torch.md": {"toy/seed0": (3000, 6), "toy/forward": (3000, 6), "toy/infobatch": (3000, 8), "toy/numbers": (2000, 5), "toy/code": (2000, 5), "pairs": (160, 1), "tokens": (3, 1)},
     "ddp.md": {"job": (1001, 4)},
     "language.md": {"toy/sft": (120, 3), "toy/loop": (120, 3), "toy/packing": (120, 3), "toy/packed": (120, 1)},
     "lightning.md": {"toy/lightning": (3000, 4), "toy/forward": (3000, 4)},
-    "transformers.md": {"toy/bert": (240, 3), "toy/bert-forward": (240, 3), "toy/spans": (48, 2)},
+    "transformers.md": {"toy/bert": (240, 3), "toy/bert-forward": (240, 3), "toy/scored": (240, 3), "toy/spans": (48, 2)},
 }
 
 

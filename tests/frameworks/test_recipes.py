@@ -1,7 +1,9 @@
 """The programs of docs/recipes.md, run as they stand: what was recorded after the last epoch is what the model they leave behind says."""
 
+import importlib
 import os
 import runpy
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import torch
 import portolan
 from support import blocks, gold_probs, run_page_block
 
-NAMES = ("pictures", "rows", "stream", "accelerated", "accelerate launch", "sharded", "torchrun", "adapted", "learner", "nodes")
+NAMES = ("pictures", "boxes", "rows", "stream", "accelerated", "accelerate launch", "sharded", "torchrun", "adapted", "learner", "nodes")
 PROGRAMS = dict(zip(NAMES, blocks("recipes.md"), strict=True))
 
 
@@ -61,6 +63,53 @@ def test_a_folder_of_pictures(run_program):
     ids = [f"{kind}/{i}.png" for kind in ("dawn", "dusk", "noon") for i in range(60)]
     x = torch.tensor(np.stack([np.array(image.open(f"pictures/{one}")) for one in ids]) / 255, dtype=torch.float32)
     check("pictures", 4, after(names["model"], x, torch.arange(180) // 60, ids))
+
+
+@pytest.fixture
+def torchvision(monkeypatch):
+    """It lies apart, since it may not fit this build of torch: its own operators are then missing. Training a one-stage detector calls none of
+    them, so it can be imported where they are declared."""
+    folder = os.path.join(sys.prefix, "torchvision")
+    if not os.path.isdir(folder):
+        pytest.skip("no torchvision beside the environment")
+    monkeypatch.syspath_prepend(folder)
+    try:
+        importlib.import_module("torchvision")
+        yield
+    except RuntimeError:
+        forget("torchvision")
+        missing = torch.library.Library("torchvision", "DEF")
+        for name in ("nms", "qnms"):
+            missing.define(f"{name}(Tensor boxes, Tensor scores, float iou_threshold) -> Tensor")
+        yield
+    forget("torchvision")  # others ask whether it is there
+
+
+def forget(package):
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
+
+
+def test_a_loss_for_each_picture(run_program, torchvision):
+    """By hand: each picture alone, every module but the model in eval mode."""
+    names = run_program("boxes")
+    model, pictures = names["model"], names["pictures"]
+    for module in model.modules():
+        module.training = module is model
+    with torch.no_grad():
+        each = [model([picture], [target]) for picture, target in pictures]
+    wanted = np.array([sum(map(float, one.values())) for one in each])
+    store = os.path.join(os.getcwd(), "portolan-store")
+    d = portolan.dynamics("boxes", store=store)
+    last = d["epoch"] == 5
+    assert len(d) == 6 * 120 and sorted(d["id"][last].tolist()) == list(range(120))
+    np.testing.assert_allclose(d["task_loss"][last], wanted[d["id"][last].astype(int)], rtol=1e-4)
+    np.testing.assert_allclose(d["classification"] + d["bbox_regression"], d["task_loss"], rtol=1e-5)
+    assert set(portolan.select("boxes", by="hard-to-learn", count=6, store=store).ids()) == set(range(6)), "the wrong boxes are the hardest"
+    model.train()
+    with torch.no_grad(), pytest.raises(AssertionError):
+        trained = [sum(map(float, model([picture], [target]).values())) for picture, target in pictures]
+        np.testing.assert_allclose(trained, wanted, rtol=0.01)  # batch normalisation by a single picture is another model
 
 
 def test_rows_without_ids(run_program):

@@ -9,13 +9,14 @@ import skorch
 import torch
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
-from skorch import NeuralNet, NeuralNetBinaryClassifier, NeuralNetClassifier
+from skorch import NeuralNet, NeuralNetBinaryClassifier, NeuralNetClassifier, NeuralNetRegressor
 from skorch.helper import SliceDataset, SliceDict
 from torch import nn
 from torch.utils.data import TensorDataset
 
 import portolan
 import portolan.skorch
+from python_regressors import check_numbers
 from support import assert_trajectories, gold_probs, softmax
 
 EXAMPLES, EPOCHS = 150, 3
@@ -41,6 +42,13 @@ class Module(nn.Module):
         logits = self.layers(x)
         logits = logits.squeeze(-1) if self.squeeze else logits
         return torch.softmax(logits, -1) if self.softmax else logits
+
+
+class Own(nn.Module):
+    """A loss that nobody knows."""
+
+    def forward(self, predicted, target):
+        return (predicted - target).abs().sqrt().mean()
 
 
 class Keep(skorch.callbacks.Callback):
@@ -363,3 +371,32 @@ def test_ids_by_an_entry_and_ids_that_rows_share(store):
 class Keyed(Module):
     def forward(self, x, key):
         return super().forward(x)
+
+
+@pytest.mark.parametrize("kind, criterion, more", [
+    (NeuralNetRegressor, nn.MSELoss, {}), (NeuralNet, nn.HuberLoss, {}), (NeuralNet, Own, {"task": "regression"})])
+@pytest.mark.parametrize("mode", ["epoch-end", "train-forward"])
+def test_regression(store, kind, criterion, more, mode):
+    """Of every checkpoint; the training pass, whose dropout nobody could repeat, by what the batches gave."""
+    x, _ = data()
+    y = (x @ np.arange(5, dtype="f4") + 3)[:, None]
+    seen = []
+
+    class Spy(skorch.callbacks.Callback):
+        def on_batch_end(self, net, batch=None, training=False, y_pred=None, **kwargs):
+            seen.append((batch[0]["id"].tolist(), y_pred.detach().double().numpy()[:, 0])) if training else None
+
+    rows = {"x": x, "id": np.arange(EXAMPLES)}
+    ids = {"ids": "id"} if mode == "train-forward" else {}
+    callback = portolan.skorch.PortolanCallback("run", mode, store=store, **ids, **more)
+    trained = net(callback, kind, criterion, Spy(), module__outputs=1, train_split=None).set_params(lr=0.01).fit(rows, y)
+    predicted = np.zeros((EPOCHS, EXAMPLES))
+    if mode == "train-forward":
+        per_epoch = len(seen) // EPOCHS
+        for number, (places, values) in enumerate(seen):
+            predicted[number // per_epoch, places] = values
+    else:
+        for epoch, state in enumerate(kept(trained).states_):
+            w1, b1, w2, b2 = (value.double().numpy() for value in state.values())
+            predicted[epoch] = (np.maximum(x @ w1.T + b1, 0) @ w2.T + b2)[:, 0]
+    check_numbers(store, "run", predicted, y[:, 0], rtol=1e-4)

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import portolan
+import portolan.torch
 from portolan._portolan import Handle
 from portolan._recording import _device, _hooks, _run
 from support import counts, trajectories
@@ -35,7 +36,7 @@ def device(monkeypatch):
     """Every tensor counts as remote; copying is what it is in this machine's memory."""
     monkeypatch.setattr(_run, "Handle", Far)
     monkeypatch.setattr(_device, "is_remote", lambda values: isinstance(values, torch.Tensor))
-    monkeypatch.setattr(_device, "_start_copy", lambda block: (block.clone(), None))
+    monkeypatch.setattr(_device, "start_copy", lambda block: (block.clone(), None))
 
 
 class Event:
@@ -53,7 +54,7 @@ class Event:
 @pytest.fixture
 def slow(device, monkeypatch):
     Event.arrived, Event.waited = False, 0
-    monkeypatch.setattr(_device, "_start_copy", lambda block: (block.clone(), Event()))
+    monkeypatch.setattr(_device, "start_copy", lambda block: (block.clone(), Event()))
 
 
 def batches(classes, dtype=torch.float32, n=300):
@@ -138,7 +139,7 @@ def test_they_are_computed_without_asking_the_device(monkeypatch):
     logits, gold = torch.empty(100, 500, device="meta", dtype=torch.bfloat16), torch.empty(100, device="meta", dtype=torch.int64)
     assert _device.signals(logits.float(), gold).shape == (100, 6)
     block = []
-    monkeypatch.setattr(_device, "_start_copy", lambda one: (block.append(one), None))
+    monkeypatch.setattr(_device, "start_copy", lambda one: (block.append(one), None))
     _device.Block(0, torch.empty(100, device="meta", dtype=torch.int64), logits, gold, None)
     assert block[0].shape == (100, 6 + 2 + 2) and block[0].dtype == torch.int32, "one block: signals, gold labels, ids"
     _device.Block(0, range(100), logits[:, :3], gold, None)
@@ -172,7 +173,7 @@ def test_the_copy_is_to_pinned_memory_behind_the_current_stream(monkeypatch):
 
     monkeypatch.setattr(torch.Tensor, "copy_", lambda self, source, non_blocking=False: calls.append(("copy", source, non_blocking)))
     remote = Remote()
-    host, event = _device._start_copy(remote)
+    host, event = _device.start_copy(remote)
     assert calls == [("pinned", True), ("copy", remote, True), ("record", "stream of cuda:1")]
     assert host.shape == block.shape and isinstance(event, Fake)
 
@@ -239,6 +240,131 @@ def test_nothing_waits_for_a_copy_before_it_must(store, slow):
         assert run.flush() and run.stats()["acknowledged"] == 64
         run.log_logits(8, ids, logits, gold)
     assert set(counts(store).values()) == {9}
+
+
+@pytest.mark.parametrize("classes", [3, 9])
+def test_a_batch_of_one(store, device, classes):
+    """Its columns lie one behind the other, a label perhaps at an odd word."""
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, torch.tensor([5]), torch.arange(classes)[None].float(), torch.tensor([1]))
+    wanted = torch.arange(classes).float().softmax(0)[1].item()
+    assert portolan.measures("run", store=store)["confidence"].tolist() == pytest.approx([wanted], rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_losses(store, dtype, monkeypatch, request):
+    """The same numbers as of tensors in this machine's memory, with columns of one's own on either side."""
+    losses, ids = (3 * torch.randn(300)).to(dtype).requires_grad_() * 1, torch.arange(300)
+    columns = {"far": torch.rand(300), "ids": torch.arange(300), "near": np.arange(300.0)}
+
+    def log(name):
+        with portolan.Run(name, store=store) as run:
+            run.log_loss(0, ids, losses, columns=columns)
+            run.log_loss(1, ids[:0], losses[:0])
+        return portolan.dynamics(name, store=store)
+
+    here = log("here")
+    request.getfixturevalue("device")
+    there = log("there")
+    assert len(there) == 300 and there.tolist() == here.tolist()
+    np.testing.assert_allclose(there["task_loss"], losses.detach().float()[there["id"].astype(int)], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64])
+@pytest.mark.parametrize("far", ["both", "predicted", "target"])
+def test_regressions(store, dtype, far, monkeypatch, request):
+    """Targets far from 0: in float32 their squared errors would be off. Predictions and targets may lie apart."""
+    predicted, target = 3e4 + torch.randn(300, 1, dtype=torch.float64), (3e4 + 20 * torch.randn(300, dtype=torch.float64)).to(dtype)
+    names = [f"x{i}" for i in range(300)]
+
+    def log(name):
+        with portolan.Run(name, store=store) as run:
+            run.log_regression(0, names, predicted, target if far == "both" else target.double().tolist(), weight=torch.ones(300))
+        return portolan.dynamics(name, store=store)
+
+    here = log("here")
+    monkeypatch.setattr(_run, "Handle", Far)
+    monkeypatch.setattr(_device, "is_remote", lambda values: isinstance(values, torch.Tensor) and (far == "both" or values is (predicted if far == "predicted" else target)))
+    monkeypatch.setattr(_device, "start_copy", lambda block: (block.clone(), None))
+    there = log("there")
+    assert there.tolist() == here.tolist() and there.dtype.names == ("id", "epoch", "task_loss", "prediction", "target", "weight")
+    order = [int(one[1:]) for one in there["id"].tolist()]
+    wanted = (predicted[:, 0] - target.double()).square()[order]
+    np.testing.assert_allclose(there["task_loss"], wanted, rtol=1e-6)
+
+
+def test_losses_wait_no_more_than_logits_do(store, slow):
+    ids = torch.arange(8)
+    with portolan.Run("run", store=store) as run:
+        for epoch in range(3):
+            run.log_loss(epoch, ids, torch.full((8,), float(epoch)))
+        run.log_regression(3, ids, torch.full((8,), 5.0), torch.full((8, 1), 3.0))
+        assert run._handle.stats()["logged"] == 0 and Event.waited == 0
+        run.log_loss(4, ids, torch.full((8,), 7.0))
+        assert run._handle.stats()["logged"] == 8 and Event.waited == 1, "no more than four are under way"
+        run.end_epoch(4)
+        assert run._handle.stats()["logged"] == 40 and Event.waited == 5
+    d = portolan.dynamics("run", store=store)
+    assert {epoch: set(d["task_loss"][d["epoch"] == epoch]) for epoch in range(5)} == {0: {0.0}, 1: {1.0}, 2: {2.0}, 3: {4.0}, 4: {7.0}}
+
+
+def test_losses_that_cannot_be_logged(store, slow, capfd):
+    ids, loss = torch.arange(8), torch.rand(8)
+    with portolan.Run("run", store=store) as run:
+        for call, says in ((lambda: run.log_loss(0, ids[:7], loss), "ids has 7 entries, loss 8 rows"),
+                           (lambda: run.log_loss(0, ids, loss[:, None]), r"loss must have the shape \(n,\), not \(8, 1\)"),
+                           (lambda: run.log_loss(0, ids, loss.mean()), r"loss must have the shape \(n,\), not \(\)"),
+                           (lambda: run.log_loss(0, ids, loss, short=[1.0]), "short has 1 entry, loss 8 rows"),
+                           (lambda: run.log_regression(0, ids, loss, loss[:3]), "target has 3 entries, predicted 8 rows"),
+                           (lambda: run.log_regression(0, ids, torch.rand(8, 2), loss), r"predicted must have the shape \(n,\) or \(n, 1\), not \(8, 2\)"),
+                           (lambda: run.log_regression(0, ids, loss, loss, prediction=loss), "prediction and target are those of the regression itself")):
+            with pytest.raises(ValueError, match=says):
+                call()
+        assert not run._copies._waiting
+        loss[2], loss[5] = torch.nan, torch.inf
+        run.log_loss(0, ids, loss)
+        loss[:] = 0  # the caller's own, afterwards
+        assert run.stats()["refused"] == 2
+    assert "a loss that is not finite" in capfd.readouterr().err and len(counts(store)) == 6
+
+
+def test_losses_are_not_waited_for_by_infobatch(slow, monkeypatch):
+    """Their copies arrive when the sampler needs them; the weights go to the device behind the queued work."""
+    sent = []
+    monkeypatch.setattr(_device, "send", lambda values, device: sent.append(values.tolist()) or values)
+    near, far = (portolan.torch.InfoBatchSampler(20, epochs=8, seed=5) for _ in range(2))
+    losses = torch.rand(20, dtype=torch.float64)
+    with monkeypatch.context() as here:
+        here.setattr(_device, "is_remote", lambda values: False)
+        kept = near.loss(range(20), losses)
+        near.loss([3, 4], losses[:2])
+        drawn = list(near)
+    parts = [far.loss(range(start, start + 5), losses[start : start + 5]) for start in (0, 5, 10, 15)]
+    assert Event.waited == 0 and sent == [[1.0] * 5] * 4 and torch.stack(parts).mean() == pytest.approx(kept.item())
+    far.loss([3, 4], losses[:2])
+    assert Event.waited == 1, "no more than four are under way"
+    assert list(far) == drawn and Event.waited == 5 and len(drawn) < 20 and torch.equal(far.losses, near.losses)
+    assert torch.equal(far.state_dict()["losses"], near.losses)
+
+
+def test_what_is_sent_goes_by_pinned_memory(monkeypatch):
+    """The calls of torch, without a device."""
+    calls = []
+
+    class Values:
+        def pin_memory(self):
+            calls.append("pinned")
+            return self
+
+        def to(self, device, non_blocking=False):
+            calls.append((device, non_blocking))
+            return self
+
+    _device.send(Values(), "cuda:0")
+    assert calls == ["pinned", ("cuda:0", True)]
+    monkeypatch.setattr(Values, "pin_memory", lambda self: (_ for _ in ()).throw(RuntimeError("no more")))
+    _device.send(Values(), "cuda:1")
+    assert calls[2:] == [("cuda:1", True)], "copied as it is where no more memory may be pinned"
 
 
 def test_what_the_caller_changes_meanwhile_does_not_matter(store, slow, monkeypatch):

@@ -21,6 +21,7 @@ import portolan
 import portolan.transformers
 from hf import EPOCHS, RecordingTrainer, arguments, collate, config, make_model, rows
 from portolan.transformers import PortolanCallback
+from python_regressors import check_numbers
 from support import assert_trajectories, counts, gold_probs, kill_at, run_script, trajectories
 
 SCRIPT = Path(__file__).with_name("hf.py")
@@ -136,14 +137,13 @@ def test_what_cannot_be_recorded_is_said_before_training(store, tmp_path):
             Trainer(model, arguments(tmp_path), train_dataset=train, data_collator=collate, callbacks=[callback]).train()
 
     refused(make_model(problem_type="multi_label_classification"), r"multi_label_classification: an example has no one gold label.*portolan\.per_label")
-    refused(make_model(num_labels=1), "regression: an example has no gold label")
+    refused(make_model(num_labels=3, problem_type="regression"), "the model predicts 3 numbers for an example: give loss=f")
+    for more in ({"task": "regression"}, {"observations": lambda ids, inputs, outputs: None}):
+        with pytest.raises(ValueError, match="loss= is for any other task"):
+            PortolanCallback(train, "guid", loss=lambda outputs, labels: None, **more)
     refused(BertForQuestionAnswering(config(num_labels=2)), "start_positions, end_positions: give observations=")
     trainer = RecordingTrainer(make_model(), arguments(tmp_path), train_dataset=train, data_collator=collate, portolan={"run": "run", "store": store})
     with pytest.raises(ValueError, match="train_dataset has no column 'id'"):
-        trainer.train()
-    trainer = RecordingTrainer(make_model(num_labels=1), arguments(tmp_path), train_dataset=train, data_collator=collate,
-                               portolan={"run": "run", "id_column": "guid", "store": store})
-    with pytest.raises(ValueError, match="regression"):
         trainer.train()
     with portolan.Run("taken", store=store):
         pass
@@ -341,3 +341,56 @@ def test_several_processes(store, tmp_path, mode):
         ids, values = trajectories(store, EPOCHS)
         expected = by_hand(tmp_path, ["final"])
         np.testing.assert_allclose(values[:, -1], [expected[one][0] for one in ids], atol=1e-6)
+
+
+def numbers(outputs=1):
+    """The examples with targets in the place of labels: lists of several."""
+    generator = torch.Generator().manual_seed(2)
+    return [{**e, "label": t if outputs > 1 else t[0]} for e, t in zip(rows(), (3 * torch.randn(50, outputs, generator=generator) + 1).tolist())]
+
+
+def predictions(folder, examples):
+    """What the checkpoints predict: epochs × examples × outputs."""
+    found = []
+    for checkpoint in ("checkpoint-7", "checkpoint-14", "checkpoint-21"):
+        model = BertForSequenceClassification.from_pretrained(f"{folder}/{checkpoint}").eval()
+        with torch.no_grad():
+            found.append(torch.cat([model(torch.tensor([e["input_ids"]])).logits for e in examples]).double().numpy())
+    return np.stack(found)
+
+
+@pytest.mark.parametrize("said", [{}, {"task": "regression"}, {"task": "regression", "observations": lambda ids, inputs, outputs: (ids, outputs.logits, inputs["labels"])}])
+def test_a_regression(store, tmp_path, said):
+    examples = numbers()
+    callback = PortolanCallback(datasets.Dataset.from_list(examples), "guid", "run", store=store, **said)
+    before = Trainer(make_model(num_labels=1), arguments(tmp_path / "a"), train_dataset=examples, data_collator=collate)
+    before.train()
+    after = Trainer(make_model(num_labels=1), arguments(tmp_path / "b"), train_dataset=examples, data_collator=collate, callbacks=[callback])
+    after.train()
+    assert torch.equal(weights(before.model), weights(after.model)), "the callback changed the training"
+    check_numbers(store, "run", predictions(tmp_path / "b", examples)[:, :, 0], [e["label"] for e in examples], [e["guid"] for e in examples])
+
+
+def test_the_mixin_records_a_regression(store, tmp_path):
+    """Without dropout, and with a learning rate of 0, every pass is the same."""
+    examples = numbers()
+    model = make_model(num_labels=1, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    args = arguments(tmp_path, save_strategy="no", learning_rate=0.0)
+    RecordingTrainer(model, args, train_dataset=examples, data_collator=collate, portolan={"id_column": "guid", "run": "run", "store": store}).train()
+    model.eval()
+    predicted = [model(input_ids=torch.tensor([e["input_ids"]])).logits.item() for e in examples]
+    check_numbers(store, "run", [predicted] * EPOCHS, [e["label"] for e in examples], [e["guid"] for e in examples])
+
+
+def test_any_other_loss(store, tmp_path):
+    """A regression of three numbers."""
+    examples = numbers(3)
+    squares = lambda outputs, labels: (outputs.logits - labels).square()  # (n, 3): their mean is recorded
+    callback = PortolanCallback(examples, "guid", "run", loss=squares, store=store)
+    model = make_model(num_labels=3, problem_type="regression")
+    Trainer(model, arguments(tmp_path), train_dataset=examples, data_collator=collate, callbacks=[callback]).train()
+    wanted = ((predictions(tmp_path, examples) - np.array([e["label"] for e in examples])) ** 2).mean(2)
+    d = portolan.dynamics("run", store=store)
+    place = {e["guid"]: row for row, e in enumerate(examples)}
+    assert len(d) == EPOCHS * 50
+    np.testing.assert_allclose(d["task_loss"], [wanted[int(epoch), place[one]] for one, epoch in zip(d["id"].tolist(), d["epoch"])], rtol=1e-4)

@@ -7,6 +7,8 @@ from scipy.special import expit, softmax
 
 import portolan
 import portolan.xgboost
+from python_regressors import check_numbers
+from python_regressors import data as regression_data
 from python_sklearn import check_record, data
 
 ROUNDS = 6
@@ -117,7 +119,7 @@ def test_an_objective_of_ones_own(store):
         p = expit(margins)
         return p - matrix.get_label(), p * (1 - p)
 
-    with pytest.raises(ValueError, match="objective reg:squarederror gives no probability .* scores='logits'"):
+    with pytest.raises(ValueError, match="reg:squarederror is also what XGBoost calls a function of your own, and the labels are only 0 and 1: .*scores='logits'"):
         xgboost.train({}, train_set, 2, obj=logistic, callbacks=[portolan.xgboost.PortolanCallback(train_set, store=store)])
     record = portolan.xgboost.PortolanCallback(train_set, run="run", scores="logits", store=store)
     booster = xgboost.train({"base_score": 0}, train_set, 3, obj=logistic, callbacks=[record])
@@ -130,9 +132,15 @@ def test_what_is_refused(store):
     train_set = xgboost.DMatrix(X, gold)
     callback = lambda *arguments, **more: portolan.xgboost.PortolanCallback(*arguments, store=store, **more)
     ranked = xgboost.DMatrix(X, gold, group=[120, 120])
-    for objective, with_rows in (("reg:squarederror", train_set), ("rank:ndcg", ranked), ("count:poisson", train_set)):
-        with pytest.raises(ValueError, match=f"objective {objective} gives no probability of a gold label.*binary:logistic"):
-            xgboost.train({"objective": objective}, with_rows, 2, callbacks=[callback(with_rows)])
+    with pytest.raises(ValueError, match="objective rank:ndcg gives no probability of a gold label, as binary:logistic.*predicts no number, as reg:squarederror"):
+        xgboost.train({"objective": "rank:ndcg"}, ranked, 2, callbacks=[callback(ranked)])
+    with pytest.raises(ValueError, match="task must be 'classification' or 'regression', not 'x'"):
+        callback(train_set, task="x")
+    with pytest.raises(ValueError, match="scores='logits' is what a classifier returns, and task='regression'"):
+        callback(train_set, scores="logits", task="regression")
+    several = xgboost.DMatrix(X, X[:, :2])
+    with pytest.raises(ValueError, match=r"the targets have the shape \(240, 2\).*run.log_loss"):
+        xgboost.train({"objective": "reg:squarederror"}, several, 2, callbacks=[callback(several)])
     with pytest.raises(TypeError, match="xgboost.cv trains a model for each fold"):
         xgboost.cv(parameters(3), train_set, 2, callbacks=[callback(train_set)])
     with pytest.raises(TypeError, match="must be an xgboost.DMatrix with labels, not ndarray"):
@@ -147,6 +155,33 @@ def test_what_is_refused(store):
                         (callback(xgboost.DMatrix(X)), "has no labels: give y")):
         with pytest.raises(ValueError, match=says):
             xgboost.train(parameters(3), train_set, 2, callbacks=[wrong])
+
+
+@pytest.mark.parametrize("objective", ["reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror", "count:poisson", "reg:gamma", "reg:logistic"])
+def test_regression(store, objective):
+    """What was recorded after each round is what a model that was trained for as many predicts."""
+    X, y = regression_data()
+    y = 1 / (1 + np.exp(-y)) if objective == "reg:logistic" else np.exp(y / 3) if objective in ("count:poisson", "reg:gamma") else y
+    given = {"objective": objective, "max_depth": 3, "eta": 0.3, "seed": 3, "nthread": 1, "subsample": 0.6}
+    train_set = matrix(X, y)
+    booster = xgboost.train(given, train_set, ROUNDS, callbacks=[portolan.xgboost.PortolanCallback(train_set, run="run", every=2, store=store)])
+    alone = [xgboost.train(given, matrix(X, y), count) for count in (2, 4, 6)]
+    assert booster.save_raw("json") == alone[-1].save_raw("json"), "training went another way"
+    check_numbers(store, "run", [model.predict(xgboost.DMatrix(X)) for model in alone], y)
+
+
+def test_the_regressor_of_scikit_learn_and_a_function_of_ones_own(store):
+    X, y = regression_data()
+    ids = [f"row {i}" for i in range(len(X))]
+    make = lambda rounds, **more: xgboost.XGBRegressor(n_estimators=rounds, max_depth=3, random_state=1, n_jobs=1, **more)
+    make(3, callbacks=[portolan.xgboost.PortolanCallback(X, y, ids, "run", store=store)]).fit(X, y)
+    check_numbers(store, "run", [make(rounds).fit(X, y).predict(X) for rounds in (1, 2, 3)], y, ids)
+    squares = lambda predicted, matrix: (predicted - matrix.get_label(), np.ones(len(predicted)))
+    two = (y > y.mean()).astype(float)
+    for name, target, more in (("own", y, {}), ("two", two, {"task": "regression"})):
+        train_set = xgboost.DMatrix(X, target)
+        booster = xgboost.train({"base_score": 0}, train_set, 3, obj=squares, callbacks=[portolan.xgboost.PortolanCallback(train_set, run=name, store=store, **more)])
+        check_numbers(store, name, [booster.predict(train_set, iteration_range=(0, rounds)) for rounds in (1, 2, 3)], target)
 
 
 def test_the_record(store, opened_with, capfd):

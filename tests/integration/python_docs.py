@@ -17,7 +17,7 @@ DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
 PAGES = ("boosting", "curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
-    "boosting": {"xgboost/seed0": 10, "xgboost/classifier": 5, "lightgbm/seed0": 10, "lightgbm/classifier": 5, "catboost/seed0": 10},
+    "boosting": {"xgboost/seed0": 10, "xgboost/classifier": 5, "lightgbm/seed0": 10, "lightgbm/classifier": 5, "catboost/seed0": 10, "xgboost/numbers": 10},
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
     "export": {"toy": 6},
     "forgettable": {"shallow": 10},
@@ -27,7 +27,7 @@ RUNS = {
     "notebook": {"toy": 6},
     "report": {"toy": 4},
     "skorch": {"toy/seed0": 5, "forward/seed0": 5, "crossed/fold0": 5, "crossed/fold1": 5, "crossed/fold2": 5},
-    "sklearn": {"animals/seed0": 10, "boosted": 10, "forest/out-of-fold": 1, "linear/out-of-fold": 1},
+    "sklearn": {"animals/seed0": 10, "boosted": 10, "forest/out-of-fold": 1, "linear/out-of-fold": 1, "prices/boosted": 10, "prices/out-of-fold": 1},
     "tables": {"toy": 6},
 }
 
@@ -86,8 +86,10 @@ def check_what_was_said(page, said, folder):
         called, right = numbers(r"(\d+) labels are called wrong, (\d+)% of them are", said)
         assert 45 <= called <= 60 and right >= 85, said
         assert "the same order: True" in said or not find_spec("cleanlab")
+        assert numbers(r"(\d+)% of the 40 largest losses are wrong targets", said)[0] >= 90
     if page == "boosting" and said:
         assert numbers(r"(\d+)% of the 60 least believed", said)[0] >= 60
+        assert numbers(r"(\d+)% of the 60 largest losses are wrong targets", said)[0] >= 90
     if page == "multilabel" and said:
         assert numbers(r"(\d+)% of the 100 zeros least believed", said)[0] >= 60
         assert len((folder / "labels.csv").read_text(encoding="utf-8").splitlines()) == 9001

@@ -56,7 +56,7 @@ def skorch_stand_in():
 
     module = types.ModuleType("skorch")
     module.__version__ = "0.stand-in"
-    module.NeuralNetClassifier = type("NeuralNetClassifier", (), {})
+    module.NeuralNetClassifier, module.NeuralNetRegressor = (type(name, (), {}) for name in ("NeuralNetClassifier", "NeuralNetRegressor"))
     module.callbacks, module.dataset = types.ModuleType("skorch.callbacks"), types.ModuleType("skorch.dataset")
     module.helper = types.ModuleType("skorch.helper")
     module.callbacks.Callback, module.dataset.unpack_data = Callback, lambda batch: batch
@@ -66,7 +66,7 @@ def skorch_stand_in():
 
 standins.install()
 torch = sys.modules["torch"]
-for loss in ("CrossEntropyLoss", "BCEWithLogitsLoss", "NLLLoss", "BCELoss"):
+for loss in ("CrossEntropyLoss", "BCEWithLogitsLoss", "NLLLoss", "BCELoss", "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss"):
     setattr(torch.nn, loss, type(loss, (), {}))
 torch.utils.data.SequentialSampler = type("SequentialSampler", (), {})
 torch.get_rng_state, torch.set_rng_state = lambda: 1, lambda state: None
@@ -116,6 +116,23 @@ def test_keras(store, loss, output, capfd):
     assert_recorded(store, 3)
 
 
+def check_numbers(store, predicted, target, name="run"):
+    d = portolan.dynamics(name, store=store)
+    assert len(d) == 2 * N
+    for epoch in range(2):
+        row = d["id"][d["epoch"] == epoch].astype(int)
+        np.testing.assert_allclose(d["task_loss"][d["epoch"] == epoch], (predicted - target)[row] ** 2, rtol=1e-5)
+        np.testing.assert_allclose(d["target"][d["epoch"] == epoch], target[row], rtol=1e-6)
+
+
+def test_keras_regression(store):
+    targets = X[:, 0] + 1
+    for name, loss, more in (("mse", "mse", {}), ("custom", "mine", {"task": "regression"}), ("two", "Huber", {"task": "regression"})):
+        y = targets if name != "two" else np.round(np.clip(targets, 0, 1))
+        KerasModel(loss, lambda z: z[:, :1]).fit(portolan.keras.PortolanCallback(X, y[:, None] if name == "mse" else y, run=name, store=store, **more))
+        check_numbers(store, (X @ WEIGHTS)[:, 0], y, name)
+
+
 def test_keras_ids_batches_and_outputs(store):
     names = [f"x{i:02}" for i in range(N)]
     model = KerasModel(None, lambda z: {"a": z, "b": z * 0})
@@ -138,8 +155,14 @@ def test_keras_refuses(store):
         callback(X, Y, np.arange(N) % (N - 1))
     with pytest.raises(TypeError, match="iterable of batches"):
         callback(X)
-    with pytest.raises(ValueError, match="mse is a loss of regression"):
-        KerasModel("mse").fit(callback(X, Y, run="run", store=store))
+    with pytest.raises(ValueError, match=r"predicted has the shape \(25, 3\)"):
+        KerasModel("mse").fit(callback(X, Y, run="numbers", store=store))
+    with pytest.raises(ValueError, match="the loss mse is one of regression, and y holds only 0 and 1. If these are targets, say task='regression'"):
+        KerasModel("mse").fit(callback(X, Y > 0, run="run", store=store))
+    with pytest.raises(ValueError, match="task must be 'classification' or 'regression', not 'numbers'"):
+        callback(X, Y, task="numbers")
+    with pytest.raises(ValueError, match="scores='probs' is what a classifier returns, and task='regression'"):
+        callback(X, Y, scores="probs", task="regression")
     with pytest.raises(ValueError, match="multi-label"):
         KerasModel(from_logits(True)).fit(callback(X, np.ones((N, CLASSES), int), run="run", store=store))
 
@@ -190,6 +213,17 @@ def test_skorch(store, capfd):
     assert net.module_.training and ([False], False) in net.module_.called_in
 
 
+@pytest.mark.parametrize("how", ["criterion", "net", "said"])
+def test_skorch_regression(store, how):
+    net = Net("MSELoss" if how == "criterion" else "BCELoss")
+    if how == "net":
+        net = type("Regressor", (Net, sys.modules["skorch"].NeuralNetRegressor), {})("BCELoss")
+    net.module_ = standins.Module(WEIGHTS[:, :1])
+    targets = X[:, 0] + 1
+    net.fit(portolan.skorch.PortolanCallback("run", task="regression" if how == "said" else None, store=store), list(zip(X, targets)))
+    check_numbers(store, (X @ WEIGHTS)[:, 0], targets)
+
+
 def test_skorch_ids_of_ones_own(store):
     names = [f"x{i:02}" for i in range(N)]
     Net().fit(portolan.skorch.PortolanCallback("run", ids=names, store=store), DATASET)
@@ -218,6 +252,8 @@ def test_skorch_batches(store):
 def test_skorch_refuses(store):
     callback = portolan.skorch.PortolanCallback
     for wrong, says in ((callback("a", "forward"), "mode must be"), (callback("a", scores="x"), "scores must be"),
+                        (callback("a", scores="logits", task="regression"), "scores='logits' is what a classifier returns"),
+                        (callback("a", task="numbers"), "task must be 'classification' or 'regression'"),
                         (callback("a", ids=[f"x{i % 24}" for i in range(N)], store=store), "rows 0 and 24 have the same id, 'x0'"),
                         (callback("a", ids="id", store=store), "names an entry of an X that is a dict, and X has none")):
         with pytest.raises(ValueError, match=says):

@@ -205,8 +205,8 @@ def test_what_transformers_cannot_be_asked(store):
         portolan.transformers.PortolanCallback(EXAMPLES, "id", "other", store=store).on_train_begin(
             other, types.SimpleNamespace(epoch=0, global_step=0), None, make_model(), types.SimpleNamespace(collate_fn=collate))
     model = make_model()
-    model.config = types.SimpleNamespace(problem_type="regression")
-    with pytest.raises(ValueError, match="problem_type is regression"):
+    model.config = types.SimpleNamespace(problem_type="regression", num_labels=3)
+    with pytest.raises(ValueError, match="the model predicts 3 numbers for an example: give loss="):
         drive(portolan.transformers.PortolanCallback(EXAMPLES, "id", "other", store=store), model, Arguments())
     with pytest.raises(ValueError, match="start, end: give observations="):
         drive(portolan.transformers.PortolanCallback(EXAMPLES, "id", "other", store=store), make_model(), Arguments(label_names=["start", "end"]))

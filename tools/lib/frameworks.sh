@@ -20,6 +20,7 @@ groups=(
 	"fastcore fastdownload fastprogress fasttransform plum-dispatch<2.10"
 	"jupyterlab jupyter-server-proxy jupyterhub configurable-http-proxy selenium" # the live page in a cell: on this machine, through the notebook's server, on a hub
 	"--no-deps fastai" # it asks for a torchvision, which would ask for a torch of its own, and for spacy
+	"--no-deps --target $folder/torchvision torchvision==0.28.0" # apart: it cannot be imported beside every build of torch, and transformers would
 )
 
 wanted=$(printf '%s\n' "${groups[@]}")

@@ -18,7 +18,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from portolan._recording import _hooks, _ids, _shapes
+from portolan._recording import _hooks, _ids, _regression, _shapes
 from portolan._recording._per_label import per_label as flattened
 from portolan._recording._run import Run
 
@@ -27,7 +27,7 @@ __all__ = ["PortolanCallback"]
 _HOOK = "portolan.keras.PortolanCallback"
 _OF_REGRESSION = (
     *("mse", "mae", "mape", "msle", "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_logarithmic_error"),
-    *("huber", "log_cosh", "logcosh", "poisson"),
+    *("huber", "huber_loss", "log_cosh", "logcosh", "poisson"),
 )
 _LOGITS_OR_PROBS = ("sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy")
 
@@ -38,10 +38,12 @@ class PortolanCallback(keras.callbacks.Callback):
     Args:
         x: the model's inputs, for all examples: an array, or a list or dict of arrays; or an iterable, used once per epoch, of batches
             ``(ids, x, y)``, and then without y and ids.
-        y: (n,) class numbers; (n, classes) one-hot; for a single output unit 0 and 1.
+        y: (n,) class numbers; (n, classes) one-hot; for a single output unit 0 and 1. Of a regression (n,) or (n, 1) targets.
         ids: (n,) ids; default: 0 ... n-1.
         run: the run's name, or an open portolan.Run. Default: the model's name.
-        scores: "logits" or "probs": what the model returns. Default: found out from the loss.
+        scores: "logits" or "probs": what a classifier returns. Default: found out from the loss.
+        task: "regression" or "classification". Default: a model with a loss of regression (mse, ...) is one, unless `scores` is given. Targets
+            that are only 0 and 1 may be classes, so there it has to be said.
         output: the name or number of the output to record, for a model with several.
         per_label: examples have several labels, y is (n, labels) of 0 and 1: True, or the labels' names; each label of each example is
             recorded as ``"ID#LABEL"``.
@@ -59,6 +61,7 @@ class PortolanCallback(keras.callbacks.Callback):
         run: Run | str | None = None,
         *,
         scores: str | None = None,
+        task: str | None = None,
         output: str | int | None = None,
         per_label: bool | Sequence[str] = False,
         batch_size: int = 256,
@@ -67,6 +70,7 @@ class PortolanCallback(keras.callbacks.Callback):
         super().__init__()
         if scores not in (None, "logits", "probs"):
             raise ValueError(f"scores must be 'logits' or 'probs', not {scores!r}")
+        _regression.check_task(_HOOK, task, scores)
         labels: Any = None if y is None else _as_numpy(y)
         self._x, self._y = x, labels
         self._ids: Any = None
@@ -86,7 +90,7 @@ class PortolanCallback(keras.callbacks.Callback):
         self._per_label, self._names = per_label is not False, None if isinstance(per_label, bool) else per_label
         self._scores, self._batch_size = scores, batch_size
         self._output: Any = output
-        self._recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
+        self._recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options, task)
 
     @property
     def run(self) -> Run | None:
@@ -94,16 +98,16 @@ class PortolanCallback(keras.callbacks.Callback):
         return self._recorder.run
 
     def on_train_begin(self, logs: Any = None) -> None:
-        self._logits: bool | None = None
+        self._kind: str | None = None  # "logits", "probs" or "numbers": what the model returns
         self._said = False
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        if self._logits is not None:
+        if self._kind is not None:
             return
-        self._logits = (self._scores or _scores_of(self.model, self._output)) == "logits"
-        if not self._logits and self._scores is None:
+        self._kind = self._kind_of_outputs()
+        if self._kind == "probs" and self._scores is None:
             _check_activation(self.model, self._output)
-        if self._y is not None and not self._per_label:
+        if self._y is not None and not self._per_label and self._kind != "numbers":
             _check_labels(self._y, _of_output(getattr(self.model, "output_shape", None), self._output))
         optimizer = self.model.optimizer
         parameters = {"optimizer": type(optimizer).__name__, "loss": _name_of(self.model.loss), "backend": keras.backend.backend()}
@@ -120,6 +124,14 @@ class PortolanCallback(keras.callbacks.Callback):
     def on_train_end(self, logs: Any = None) -> None:
         self._recorder.close()
 
+    def _kind_of_outputs(self) -> str:
+        task, loss = self._recorder.task, _name_of(_loss_of(self.model, self._output))
+        if task == "regression" or (task is None and self._scores is None and not self._per_label and loss.lower() in _OF_REGRESSION):
+            if self._y is not None:
+                _check_targets(self._y, _of_output(getattr(self.model, "output_shape", None), self._output), loss, task)
+            return "numbers"
+        return self._scores or _scores_of(self.model, self._output)
+
     def _log(self, epoch: int, ids: Any, outputs: Any, gold: Any) -> None:
         if isinstance(outputs, (list, tuple, dict)):
             if self._output is None:
@@ -127,20 +139,39 @@ class PortolanCallback(keras.callbacks.Callback):
                 raise ValueError(f"{_HOOK}: the model has the outputs {names}: say which is to be recorded, output=")
             outputs = outputs[self._output]
         outputs = np.asarray(outputs)
+        if self._kind == "numbers":
+            self._recorder.log_regression(epoch, ids, outputs, gold)
+            return
         if self._per_label:
             ids, outputs, gold = flattened(ids, outputs, gold, self._names)
         elif gold.ndim == 2 and gold.shape == outputs.shape and gold.shape[1] > 1 and _is_one_hot(gold):
             gold = gold.argmax(axis=1)
-        if not self._logits and not self._said and ((outputs < 0).any() or (outputs > 1.001).any()):
+        if self._kind == "probs" and not self._said and ((outputs < 0).any() or (outputs > 1.001).any()):
             self._said = True
             _hooks.warn(f"{_HOOK}: the model returns {outputs.min():.3g} ... {outputs.max():.3g}, no probabilities: if these are logits, scores='logits'")
-        (self._recorder.log_logits if self._logits else self._recorder.log_probs)(epoch, ids, outputs, gold)
+        (self._recorder.log_logits if self._kind == "logits" else self._recorder.log_probs)(epoch, ids, outputs, gold)
 
 
 def _check_labels(y: Any, shape: Any) -> None:
     """Checks several labels per example, before training. `shape`: that of the model's output, if it is known."""
     if isinstance(shape, tuple) and len(shape) == y.ndim == 2 and y.shape[1] > 1 and not _is_one_hot(y):
         _shapes.refuse_labels(shape, y.shape)
+
+
+def _check_targets(y: Any, shape: Any, loss: str, task: str | None) -> None:
+    """Checks the targets of a regression, before training. Those that are only 0 and 1 may be classes. `shape`: that of the output, if it is known."""
+    several = isinstance(shape, tuple) and shape[1:] not in ((), (1,), (None,))
+    if several or y.shape[1:] not in ((), (1,)):
+        raise ValueError(
+            f"{_HOOK}: {'the output' if several else 'y'} has the shape {shape if several else y.shape}, and the loss {loss} is one of regression: one "
+            "number for each example can be recorded. Of several, log the loss of each example with run.log_loss(). If y holds classes: compile with a "
+            "loss of classification, such as sparse_categorical_crossentropy; or say scores='probs' or 'logits', which records the model as it is"
+        )
+    if task is None and bool(((y == 0) | (y == 1)).all()):
+        raise ValueError(
+            f"{_HOOK}: the loss {loss} is one of regression, and y holds only 0 and 1. If these are targets, say task='regression'. If they are classes: "
+            "compile with a loss of classification, such as binary_crossentropy; or say scores='probs' or 'logits', which records the model as it is"
+        )
 
 
 def _check_activation(model: Any, output: str | int | None) -> None:
@@ -178,22 +209,22 @@ def _as_numpy(values: Any) -> Any:
     return keras.ops.convert_to_numpy(values) if keras.ops.is_tensor(values) else np.asarray(values)
 
 
-def _scores_of(model: Any, output: Any) -> str:
-    """"logits" or "probs": what the model returns, by its loss."""
+def _loss_of(model: Any, output: Any) -> Any:
     loss = model.loss
     if isinstance(loss, (list, tuple, dict)):
         loss = loss[0 if output is None else output] if not isinstance(loss, dict) or output is not None else None
+    return loss
+
+
+def _scores_of(model: Any, output: Any) -> str:
+    """"logits" or "probs": what the model returns, by its loss."""
+    loss = _loss_of(model, output)
     from_logits = getattr(loss, "from_logits", None)
     if from_logits is not None:
         return "logits" if from_logits else "probs"
     if _name_of(loss) in _LOGITS_OR_PROBS:
         return "probs"  # given as a name or a function, these do not say whether they get logits
-    if _name_of(loss).lower() in _OF_REGRESSION:
-        raise ValueError(
-            f"{_HOOK}: {_name_of(loss)} is a loss of regression, whose examples have no gold label, so no gold probability. If y holds classes: compile "
-            "with a loss of classification, such as sparse_categorical_crossentropy; or say scores='probs' or 'logits', which records the model as it is"
-        )
-    raise ValueError(f"{_HOOK}: what the model returns for the loss {_name_of(loss)} is not known: say scores='logits' or 'probs'")
+    raise ValueError(f"{_HOOK}: what the model returns for the loss {_name_of(loss)} is not known: say scores='logits' or 'probs', or task='regression'")
 
 
 def _name_of(loss: Any) -> str:

@@ -23,6 +23,7 @@ __all__ = ["PortolanCallback"]
 
 _HOOK = "portolan.lightgbm.PortolanCallback"
 _OBJECTIVES = ("binary", "multiclass")
+_OF_REGRESSION = ("regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
 
 
 class PortolanCallback:
@@ -33,6 +34,8 @@ class PortolanCallback:
         ids: (n,) ids of the training set's rows; default: 0 ... n-1.
         every: rounds in an epoch: 10 records after rounds 10, 20, ..., and after the last.
         scores: "logits", for an objective of your own whose raw scores are logits. For any other, the objective decides.
+        task: "regression": a number for each row is predicted, and recorded beside its target, with the squared error. Default: so it is with the
+            objectives of regression (regression, huber, poisson, ...).
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     Every row is recorded, also those that bagging leaves out of a round. init_model= goes on with the run. LightGBM does not tell a callback
@@ -44,10 +47,19 @@ class PortolanCallback:
     before_iteration = False
     _is_training = False
 
-    def __init__(self, run: Run | str | None = None, ids: Any = None, *, every: int = 1, scores: str | None = None, **options: Any) -> None:
-        _boosting.check_scores(_HOOK, scores)
+    def __init__(
+        self,
+        run: Run | str | None = None,
+        ids: Any = None,
+        *,
+        every: int = 1,
+        scores: str | None = None,
+        task: str | None = None,
+        **options: Any,
+    ) -> None:
+        _boosting.check_scores(_HOOK, scores, task)
         self._scores = scores
-        self._rounds = _boosting.Rounds(_HOOK, run, ids, every, False, options)
+        self._rounds = _boosting.Rounds(_HOOK, run, ids, every, False, options, task)
 
     @property
     def run(self) -> Run | None:
@@ -77,8 +89,7 @@ class PortolanCallback:
         if not isinstance(env.model, lightgbm.Booster):
             raise TypeError(f"{_HOOK}: lightgbm.cv trains a model for each fold, on other rows: call lightgbm.train for each, with a run of its own")
         objective, boosting = _kind(env.model)
-        if self._scores is None and objective not in _OBJECTIVES:
-            _boosting.refuse(_HOOK, objective, _OBJECTIVES)
+        regression = _boosting.is_regression(_HOOK, self._rounds.recorder.task, self._scores, objective, _OBJECTIVES, _OF_REGRESSION)
         if boosting == "dart":
             raise ValueError(
                 f"{_HOOK}: boosting='dart' changes the weights of earlier trees, and what LightGBM says of its training rows between two rounds "
@@ -87,12 +98,12 @@ class PortolanCallback:
         gold: list[Any] = []
         env.model.eval_train(lambda scores, data: _keep(gold, data))
         labels = np.asarray(gold[0])
-        if self._scores is None and objective == "binary":
+        if self._scores is None and objective == "binary" and not regression:
             labels = labels > 0  # LightGBM, too, accepts labels -1 and 1
         seed = next((env.params[name] for name in ("seed", "random_seed", "random_state") if isinstance(env.params.get(name), int)), None)
         parameters = {**env.params, "objective": objective, "boosting": boosting}
         record = _hooks.record(boosting, {"lightgbm": lightgbm.__version__}, seed, parameters)
-        self._rounds.begin("lightgbm", record, labels, env.begin_iteration)
+        self._rounds.begin("lightgbm", record, labels, env.begin_iteration, regression)
         self._is_training = True
 
     def _add(self, rounds: int, scores: Any) -> tuple[str, float, bool]:

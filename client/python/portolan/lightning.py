@@ -48,6 +48,7 @@ class PortolanCallback(Callback):
         observations: ``f(module, batch) -> (ids, logits, gold)``, in train-forward mode ``f(outputs, batch)``, for batches or modules
             of other forms.
         ids, gold: names of the entries of batches that are dicts; batches may also be (ids, x, ..., y).
+        task: "classification" or "regression", of one number for each example. Default: the first batch tells, see portolan.torch.observe().
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     Every process of the job records its share. Training that is resumed from a checkpoint continues the run.
@@ -62,6 +63,7 @@ class PortolanCallback(Callback):
         observations: Observations | None = None,
         ids: str = "id",
         gold: str | None = None,
+        task: str | None = None,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -70,7 +72,7 @@ class PortolanCallback(Callback):
         if loader is not None and mode != "epoch-end":
             raise ValueError("loader is for the pass of its own, mode='epoch-end'")
         self.mode, self.loader, self.observations, self.ids, self.gold = mode, loader, observations, ids, gold
-        self._recorder = _hooks.Recorder("portolan.lightning.PortolanCallback", run, mode, options)
+        self._recorder = _hooks.Recorder("portolan.lightning.PortolanCallback", run, mode, options, task)
 
     @property
     def run(self) -> Run | None:

@@ -3,12 +3,13 @@
     portolan.sklearn.track(SGDClassifier(loss="log_loss"), X, y, run="words", epochs=10)
 
 An estimator with partial_fit is trained epoch by epoch, and its probabilities of every row are recorded at the end of each epoch. A boosting
-model (GradientBoosting, HistGradientBoosting, AdaBoost) is fitted, and its stages are recorded as epochs.
+model (GradientBoosting, HistGradientBoosting, AdaBoost) is fitted, and its stages are recorded as epochs. Of a regressor predictions are recorded,
+beside the targets, with the squared errors.
 
     p = portolan.sklearn.cross_val_track(RandomForestClassifier(), X, y, run="words")
 
-cross-validates any classifier with predict_proba. The probabilities of a row come from the clone that was not trained on it, so wrong labels
-show.
+cross-validates any classifier with predict_proba, and any regressor. What is recorded of a row comes from the clone that was not trained on it, so
+wrong labels and targets show.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 
-from portolan._recording import _estimators, _folds, _hooks
+from portolan._recording import _estimators, _folds, _hooks, _regression, _tasks
 from portolan._recording._run import Run
 
 __all__ = ["cross_val_track", "track"]
@@ -38,14 +39,15 @@ def track(
     batch_size: int | None = None,
     first_epoch: int = 0,
     correct_only: bool = False,
+    task: str | None = None,
     **options: Any,
 ) -> Any:
     """Trains `estimator` on all of (X, y) and records it; answers the estimator.
 
     Args:
-        estimator: a classifier with partial_fit, or a boosting model with staged_predict_proba.
+        estimator: a classifier or regressor with partial_fit, or a boosting model with staged_predict_proba, of a regressor staged_predict.
         X: rows: an array, a sparse matrix, a DataFrame, a list.
-        y: (n,) class labels of any kind; the run's class names are the classes as text.
+        y: (n,) class labels of any kind; the run's class names are the classes as text. Of a regressor: (n,) targets.
         run: an open Run (mode="epoch-end"), or the name of one to open; default: the estimator's class.
         epochs: how often partial_fit goes over the data (default 10); of a boosting model, how many of its stages are recorded,
             evenly spread, the last one among them (default: all).
@@ -56,25 +58,24 @@ def track(
         first_epoch: to continue training: the number of epochs that this estimator and the run have seen.
         correct_only: for a classifier without probabilities (SGDClassifier(loss="hinge"), Perceptron): record whether it is
             right, as a probability of 1 or 0. Without it, such a classifier is refused.
+        task: "classification" or "regression". Default: what scikit-learn's is_regressor() says of the estimator.
         options: of portolan.Run, for a run that is opened here: store, config, if_exists, ...
     """
     _check_counts(_HOOK, epochs=epochs, batch_size=batch_size)
-    staged = hasattr(estimator, "staged_predict_proba")
-    _check(estimator, staged, correct_only, first_epoch)
-    rows = _estimators.Rows(X, _estimators.labels_of(y, _HOOK), sample_weight, _HOOK)
-    classes = estimator.classes_ if first_epoch > 0 else np.unique(rows.y)
+    regression = _is_regression(_HOOK, estimator, task)
+    staged = hasattr(estimator, "staged_predict" if regression else "staged_predict_proba")
+    _check(estimator, staged, correct_only, first_epoch, regression)
+    rows, kind = _rows_of(_HOOK, X, y, sample_weight, regression, estimator if first_epoch > 0 else None)
     recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
-    observations = _estimators.Observations(recorder, ids, rows, classes)
+    observations = _estimators.Observations(recorder, ids, rows, kind)
     own_ids: dict[str, Any] = {} if ids is not None else {"examples": rows.count}
-    recorder.open(
-        type(estimator).__name__, _record(estimator), resumed=first_epoch > 0, labels=[str(label) for label in classes], **own_ids
-    )
+    recorder.open(type(estimator).__name__, _record(estimator), resumed=first_epoch > 0, **kind.of_run, **own_ids)
     try:
         if staged:
             _train_stages(estimator, rows, epochs, observations)
         else:
             for epoch in range(first_epoch, first_epoch + (10 if epochs is None else epochs)):
-                _estimators.train_epoch(estimator, rows, classes, batch_size, epoch)
+                _estimators.train_epoch(estimator, rows, kind, batch_size, epoch)
                 observations.take(estimator, epoch)
     finally:
         recorder.close()
@@ -95,17 +96,18 @@ def cross_val_track(
     batch_size: int | None = None,
     in_fold: bool = False,
     n_jobs: int | None = None,
+    task: str | None = None,
     **options: Any,
 ) -> Any:
-    """Cross-validates `estimator`, and records each row out of fold: with the probabilities of the clone that was trained on the other folds.
+    """Cross-validates `estimator`, and records each row out of fold: as the clone sees it that was trained on the other folds.
 
     Args:
-        estimator: a classifier with predict_proba. It is cloned for each fold, and stays as it is. One with partial_fit is trained epoch
+        estimator: a classifier with predict_proba, or a regressor. It is cloned for each fold, and stays as it is. One with partial_fit is trained epoch
             by epoch; the stages of a boosting model are recorded as epochs; any other (a Pipeline, a random forest) is fitted: one epoch.
         X, y: as for track().
         run: an open Run (mode="epoch-end"), or the name of one to open; default: the estimator's class.
         epochs: as for track(). For boosting models the default is the number of stages of the clone that has the fewest.
-        cv: number of folds, stratified by class; or a splitter of scikit-learn's, or pairs (rows to train on, rows held out). Each
+        cv: number of folds, of a classifier stratified by class; or a splitter of scikit-learn's, or pairs (rows to train on, rows held out). Each
             row must be held out once.
         groups: (n,) the group of each row; rows of one group stay in one fold.
         ids, sample_weight, batch_size: as for track().
@@ -116,20 +118,21 @@ def cross_val_track(
 
     Returns:
         (n, classes) out-of-fold probabilities of the last epoch, the classes in the order of numpy.unique(y), as from
-        cross_val_predict(method="predict_proba").
+        cross_val_predict(method="predict_proba"). Of a regressor: (n,) out-of-fold predictions, as from cross_val_predict().
     """
     _check_counts(_folds.HOOK, epochs=epochs, batch_size=batch_size)
-    _check_cross_validated(estimator, epochs)
+    regression = _is_regression(_folds.HOOK, estimator, task)
+    _check_cross_validated(estimator, epochs, regression)
     if in_fold and isinstance(run, Run):
         raise TypeError(f"{_folds.HOOK}: in_fold=True opens runs beside this one: give its name, and the options of portolan.Run")
-    rows = _estimators.Rows(X, _estimators.labels_of(y, _folds.HOOK), sample_weight, _folds.HOOK)
-    classes = np.unique(rows.y)
-    runs = _folds.Runs(run, options, ids, rows, classes)
-    folds = [_folds.Fold(clone(estimator), train, held_out) for train, held_out in _folds.split(cv, rows.X, rows.y, groups)]
+    rows, kind = _rows_of(_folds.HOOK, X, y, sample_weight, regression)
+    runs = _folds.Runs(run, options, ids, rows, kind)
+    parts = _folds.split(cv, rows.X, rows.y, groups, kind.is_classifier)
+    folds = [_folds.Fold(clone(estimator), train, held_out) for train, held_out in parts]
     record = {**_record(estimator), "cross_validation": {"folds": len(folds), "cv": _hooks.as_json(str(cv))}}
     try:
         runs.open(type(estimator).__name__, record, folds, in_fold)
-        return runs.record(folds, _folds.Training(rows, classes, batch_size, in_fold, n_jobs).epochs(folds, epochs))
+        return runs.record(folds, _folds.Training(rows, kind, batch_size, in_fold, n_jobs).epochs(folds, epochs))
     finally:
         runs.close()
 
@@ -140,45 +143,53 @@ def _check_counts(who: str, **counts: int | None) -> None:
             raise ValueError(f"{who}: {name} must be 1 or more, not {value!r}")
 
 
-def _check_kind(who: str, estimator: Any) -> str:
-    """The name of the run."""
+def _is_regression(who: str, estimator: Any, task: str | None) -> bool:
+    _regression.check_task(who, task)
     if isinstance(estimator, type):
         raise TypeError(f"{who}: the estimator is a class: make one, {estimator.__name__}(...)")
-    name = type(estimator).__name__
-    if is_regressor(estimator):
-        raise TypeError(f"{who}: {name} is a regressor: there are no gold labels whose probability could be recorded")
-    return name
+    return bool(is_regressor(estimator)) if task is None else task == "regression"
 
 
-def _check_cross_validated(estimator: Any, epochs: int | None) -> None:
-    name = _check_kind(_folds.HOOK, estimator)
-    if not hasattr(estimator, "predict_proba"):
+def _rows_of(who: str, X: Any, y: Any, weights: Any, regression: bool, trained: Any = None) -> tuple[_estimators.Rows, _tasks.Task]:
+    """The rows, and what is asked of them; `trained`: a classifier that knows its classes."""
+    if regression:
+        return _estimators.Rows(X, _estimators.targets_of(y, who), weights, who), _tasks.Regression()
+    rows = _estimators.Rows(X, _estimators.labels_of(y, who), weights, who)
+    return rows, _tasks.Classification(np.unique(rows.y) if trained is None else trained.classes_)
+
+
+def _check_cross_validated(estimator: Any, epochs: int | None, regression: bool) -> None:
+    name, staged = type(estimator).__name__, "staged_predict" if regression else "staged_predict_proba"
+    if not regression and not hasattr(estimator, "predict_proba"):
         raise TypeError(
             f"{_folds.HOOK}: {name} has no predict_proba: take loss='log_loss' or probability=True where there is a choice, or "
             f"sklearn.calibration.CalibratedClassifierCV({name}(...))"
         )
-    if epochs is not None and epochs > 1 and _estimators.way_of(estimator) == "fit":
-        raise ValueError(f"{_folds.HOOK}: {name} has neither partial_fit nor staged_predict_proba: its fit is one epoch, not {epochs}")
+    if epochs is not None and epochs > 1 and not hasattr(estimator, staged) and not hasattr(estimator, "partial_fit"):
+        raise ValueError(f"{_folds.HOOK}: {name} has neither partial_fit nor {staged}: its fit is one epoch, not {epochs}")
 
 
-def _check(estimator: Any, staged: bool, correct_only: bool, first_epoch: int) -> None:
-    name = _check_kind(_HOOK, estimator)
+def _check(estimator: Any, staged: bool, correct_only: bool, first_epoch: int, regression: bool) -> None:
+    name = type(estimator).__name__
     if staged:
         return
     if not hasattr(estimator, "partial_fit"):
+        method = "staged_predict" if regression else "staged_predict_proba"
+        such = "SGDRegressor, MLPRegressor, HistGradientBoostingRegressor" if regression else "SGDClassifier, MLPClassifier, HistGradientBoostingClassifier"
         raise TypeError(
-            f"{_HOOK}: {name} has neither partial_fit nor staged_predict_proba, so there are no epochs to record: take an estimator that "
-            "has (SGDClassifier, MLPClassifier, HistGradientBoostingClassifier, ...); of a Pipeline, its last step, on transformed rows. "
-            "cross_val_track takes any, and records one epoch, out of fold"
+            f"{_HOOK}: {name} has neither partial_fit nor {method}, so there are no epochs to record: take an estimator that "
+            f"has ({such}, ...); of a Pipeline, its last step, on transformed rows. cross_val_track takes any, and records one epoch, out of fold"
         )
-    if not hasattr(estimator, "predict_proba") and not correct_only:
+    if correct_only and regression:
+        raise ValueError(f"{_HOOK}: correct_only=True is for classifiers, and {name} is a regressor")
+    if not regression and not hasattr(estimator, "predict_proba") and not correct_only:
         loss = getattr(estimator, "loss", None)
         given = f"{name}(loss={loss!r})" if isinstance(loss, str) else name
         raise TypeError(
             f"{_HOOK}: {given} has no probabilities (its decision function is no logit): take loss='log_loss' or 'modified_huber' where "
             "there is a choice, or record correctness alone with correct_only=True"
         )
-    if first_epoch > 0 and not hasattr(estimator, "classes_"):
+    if first_epoch > 0 and not hasattr(estimator, "n_features_in_" if regression else "classes_"):
         raise ValueError(f"{_HOOK}: first_epoch={first_epoch} is for training that goes on, but this {name} has not been trained")
 
 
@@ -191,8 +202,8 @@ def _record(estimator: Any) -> dict[str, Any]:
 
 def _train_stages(estimator: Any, rows: _estimators.Rows, epochs: int | None, observations: _estimators.Observations) -> None:
     estimator.fit(rows.X, rows.y, **rows.weights_of(slice(None)))
-    total = _estimators.count_stages(estimator, rows)
-    stages = _estimators.spread_stages(estimator, rows.X, total, total if epochs is None else min(epochs, total))
-    for epoch, probs in enumerate(stages):
-        observations.add(epoch, slice(None), probs)
+    total = _estimators.count_stages(estimator, rows, observations.task)
+    stages = _estimators.spread_stages(estimator, rows.X, observations.task, total, total if epochs is None else min(epochs, total))
+    for epoch, seen in enumerate(stages):
+        observations.add(epoch, slice(None), seen)
         observations.recorder.end_epoch(epoch)

@@ -22,14 +22,15 @@ from skorch.helper import SliceDataset
 from torch.utils.data import SequentialSampler, Subset
 
 from portolan._portolan import Refused
-from portolan._recording import _hooks, _ids
+from portolan._recording import _hooks, _ids, _regression
 from portolan._recording._run import Run
 from portolan.torch import WithIds, evaluating
 
 __all__ = ["PortolanCallback"]
 
 _HOOK = "portolan.skorch.PortolanCallback"
-_OWN = ("run", "mode", "ids", "scores", "observations", "folds")
+_OWN = ("run", "mode", "ids", "scores", "observations", "folds", "task")
+_OF_REGRESSION = (torch.nn.MSELoss, torch.nn.L1Loss, torch.nn.SmoothL1Loss, torch.nn.HuberLoss)
 _OF_A_NAME = ("if_exists", "resume", "overwrite")
 _said_off = False
 
@@ -49,6 +50,8 @@ class PortolanCallback(Callback):
         folds: True: each fit() is a run of its own, NAME/fold0, NAME/fold1, ..., in the order in which they begin, even at the same
             time: for cross_validate and searches. The X of fit() must then say which rows of the whole it holds: by an entry with
             ids, or as a SliceDataset.
+        task: "classification" or "regression", of one number for each row. Default: a NeuralNetRegressor, and a NeuralNet whose criterion is a
+            loss of regression (MSELoss, L1Loss, SmoothL1Loss, HuberLoss), is one, unless `scores` is given.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     partial_fit(), and a net whose history was loaded, go on with the run.
@@ -62,11 +65,12 @@ class PortolanCallback(Callback):
         scores: str | None = None,
         observations: Callable[[Any, Any], tuple[Any, Any, Any]] | None = None,
         folds: bool = False,
+        task: str | None = None,
         **options: Any,
     ) -> None:
         # scikit-learn's rules: each argument stays unchanged, under its own name. The names of state end in "_".
         self.run, self.mode, self.ids, self.scores, self.observations = run, mode, ids, scores, observations
-        self.folds = folds
+        self.folds, self.task = folds, task
         for name, value in options.items():
             setattr(self, name, value)
         self.recorder_: _hooks.Recorder | None = None  # None: not in training, or it is not recorded
@@ -82,7 +86,9 @@ class PortolanCallback(Callback):
             _say_off()
             return
         self._check_ids(X)
-        self.logits_ = (self.scores or _scores_of(net)) == "logits"
+        _regression.check_task(_HOOK, self.task, self.scores)
+        self.is_regression_ = self.task == "regression" or self.task is None and self.scores is None and _is_regression(net)
+        self.logits_ = not self.is_regression_ and (self.scores or _scores_of(net)) == "logits"
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         resumed = len(net.history) > 0
         if not resumed or self.recorder_ is None or self.recorder_.options != options:  # otherwise it knows the run to continue
@@ -190,7 +196,8 @@ class PortolanCallback(Callback):
     def _log(self, net: Any, ids: Any, y_pred: Any, gold: Any) -> None:
         y_pred = y_pred[0] if isinstance(y_pred, tuple) else y_pred  # skorch does the same
         assert self.recorder_ is not None
-        log = self.recorder_.log_logits if self.logits_ else self.recorder_.log_probs
+        logs = self.recorder_
+        log = logs.log_regression if self.is_regression_ else logs.log_logits if self.logits_ else logs.log_probs
         log(_epoch(net), ids, y_pred, gold)
 
 
@@ -227,6 +234,12 @@ def _epoch(net: Any) -> int:
     return int(net.history[-1, "epoch"]) - 1
 
 
+def _is_regression(net: Any) -> bool:
+    if isinstance(net, (skorch.NeuralNetRegressor, skorch.NeuralNetClassifier)):
+        return isinstance(net, skorch.NeuralNetRegressor)
+    return isinstance(net.criterion_, _OF_REGRESSION)
+
+
 def _scores_of(net: Any) -> str:
     """"logits" or "probs": what the module returns, by the net's criterion. For NLLLoss, NeuralNetClassifier takes the logarithm itself."""
     criterion = net.criterion_
@@ -236,4 +249,4 @@ def _scores_of(net: Any) -> str:
         return "probs" if isinstance(net, skorch.NeuralNetClassifier) else "logits"  # a logarithm of probabilities is a logit
     if isinstance(criterion, torch.nn.BCELoss):
         return "probs"
-    raise ValueError(f"{_HOOK}: what the module returns for {type(criterion).__name__} is not known: say scores='logits' or 'probs'")
+    raise ValueError(f"{_HOOK}: what the module returns for {type(criterion).__name__} is not known: say scores='logits' or 'probs', or task='regression'")

@@ -28,7 +28,7 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, Subset
 
 from portolan import _portolan
-from portolan._recording import _hooks, _ids
+from portolan._recording import _hooks, _ids, _regression
 from portolan._recording._infobatch import InfoBatchSampler
 from portolan._recording._run import Run
 from portolan._recording._shapes import pad_choices
@@ -40,6 +40,7 @@ Observation = tuple[Any, Any, Any]
 Forward = Callable[[Any, Any], Observation]
 See = Callable[[Any, Any, Any], int]
 
+_OBSERVE = "portolan.torch.observe"
 _GOLD_NAMES = ("labels", "label", "gold", "target", "targets", "y")
 
 
@@ -191,6 +192,8 @@ def observe(
     forward: Forward | None = None,
     ids: str = "id",
     gold: str | None = None,
+    task: str | None = None,
+    loss: Callable[[Any, Any], Any] | None = None,
     end_epoch: bool = True,
 ) -> int:
     """Records how `model` sees every example of `loader`, in a pass of its own: in eval mode, without gradients.
@@ -208,22 +211,34 @@ def observe(
         epoch: from 0.
         forward: ``forward(model, batch) -> (ids, logits, gold)`` instead, for any other batch or model.
         ids, gold: names of the entries of batches that are dicts. gold=None: the first of labels, label, gold, target, targets, y.
+        task: "regression": the model returns a number for each example, which is recorded beside its target (y), with the squared error, as
+            run.log_regression() does. "classification": y is a class. Default: a regression where the first batch has one output and one
+            floating-point target for each example, and targets beyond -1 and 1.
+        loss: of any other task: ``loss(output, y)``, with what the model returned, gives the loss of each example, (n,), as a loss with
+            reduction="none" does; of several for an example, as (n, pixels), the mean is recorded, as run.log_loss() does.
         end_epoch: call run.end_epoch(epoch) at the end.
 
     Returns:
         How many examples were seen, by this process.
     """
 
+    _regression.check_task(_OBSERVE, task)
+    if loss is not None and task is not None:
+        raise ValueError(f"{_OBSERVE}: loss= is for any other task than {task}: leave one of the two out")
+
     def see(module: Any, batch: Any, device: Any) -> int:
         if forward is not None:
-            names, logits, labels = forward(module, to_device(batch, device))
+            names, output, labels = forward(module, to_device(batch, device))
         else:
             names, inputs, labels = split_batch(batch, ids, gold)
-            logits = logits_of(call(module, to_device(inputs, device)))
-        _hooks.log_batch(run, epoch, names, logits, labels)
+            output = call(module, to_device(inputs, device))
+        if loss is not None:
+            _hooks.log_losses(run, epoch, names, loss(output, to_device(labels, device)))
+        else:
+            _hooks.log_batch(run, epoch, names, output if forward is not None else logits_of(output), labels, task)
         return len(names)
 
-    return pass_over(run, model, loader, epoch, see, "portolan.torch.observe", end_epoch)
+    return pass_over(run, model, loader, epoch, see, _OBSERVE, end_epoch)
 
 
 def pass_over(run: Run, model: Any, loader: Iterable[Any], epoch: int, see: See, hook: str, end_epoch: bool) -> int:

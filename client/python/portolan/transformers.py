@@ -20,21 +20,17 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from typing import Any
 
-import transformers
 from torch.utils.data import DataLoader
 from transformers import TrainerCallback
 
-from portolan._recording import _hooks, _ids, _tokens, _trainer
+from portolan._recording import _hooks, _ids, _seen, _tokens, _trainer
 from portolan._recording._run import Run
-from portolan.torch import WithIds, evaluating, logits_of, open_run, to_device
+from portolan.torch import WithIds, evaluating, open_run, to_device
 
 __all__ = ["PortolanCallback", "PortolanMixin"]
-
-# (ids, logits, gold) of a batch: ids, inputs, outputs.
-Observations = Callable[[Any, Mapping[str, Any], Any], tuple[Any, Any, Any]]
 
 
 class PortolanCallback(TrainerCallback):
@@ -45,6 +41,9 @@ class PortolanCallback(TrainerCallback):
         id_column: the column with the ids, integers or strings; None: the positions in `dataset`.
         run: the run's name, or an open portolan.Run. Default: the Trainer's run_name, or the last part of its output_dir.
         observations: ``f(ids, inputs, outputs) -> (ids, logits, gold)``, for models with several labels, such as spans.
+        task: "classification" or "regression", of one number for each example (``observations`` then gives (ids, predicted, target)). Default:
+            what the model's problem_type says, and a regression for a sequence classifier with num_labels=1.
+        loss: of any other task: ``loss(outputs, labels)``, with what the model returned, gives the loss of each example, (n,).
         batch_size: of the pass; default: per_device_eval_batch_size.
         correct_share, tokens: for language models: the share of its target tokens that must be predicted for an example to count as correct;
             True: an observation for each target token instead of each example. See portolan.language.log.
@@ -60,7 +59,9 @@ class PortolanCallback(TrainerCallback):
         id_column: str | None = "id",
         run: Run | str | None = None,
         *,
-        observations: Observations | None = None,
+        observations: _seen.Observations | None = None,
+        task: str | None = None,
+        loss: _seen.Loss | None = None,
         batch_size: int | None = None,
         correct_share: float = 1.0,
         tokens: bool = False,
@@ -74,9 +75,9 @@ class PortolanCallback(TrainerCallback):
             raise TypeError("PortolanCallback passes over the dataset, so it needs one with a length: for a stream use PortolanMixin")
         if id_column is not None:
             _ids.check_column("PortolanCallback", dataset, id_column)
-        self.dataset, self.id_column, self.batch_size, self.observations = dataset, id_column, batch_size, observations
-        self._how = _tokens.How(correct_share=correct_share, tokens=tokens)
-        self._recorder = _hooks.Recorder("portolan.transformers.PortolanCallback", run, "epoch-end", options)
+        self.dataset, self.id_column, self.batch_size = dataset, id_column, batch_size
+        self._what = _seen.What(_tokens.How(correct_share=correct_share, tokens=tokens), observations, task, loss)
+        self._recorder = _hooks.Recorder("portolan.transformers.PortolanCallback", run, "epoch-end", options, task)
         self._epochs = _Epochs()
 
     @property
@@ -87,15 +88,15 @@ class PortolanCallback(TrainerCallback):
     def on_train_begin(
         self, args: Any, state: Any, control: Any, model: Any = None, train_dataloader: Any = None, **kwargs: Any
     ) -> None:
-        label = _label_name(args, model) if self.observations is None else None
+        label = _seen.label_name(args, model, self._what) if self._what.observations is None else None
         if train_dataloader is not None and len(self.dataset) > 0:
             loader = self._loader(args, model, train_dataloader)
             if label is not None:  # a missing label is reported now, not after an epoch
                 with evaluating(model):
-                    _labels_of(loader.collate_fn([loader.dataset[0]])[1], label)
+                    _seen.labels_of(loader.collate_fn([loader.dataset[0]])[1], label)
             if args.process_index == 0:
                 _trainer.warn_of_others(loader.dataset.dataset, args, getattr(train_dataloader, "dataset", None))
-        _open(self._recorder, args, state, model, self._how)
+        _open(self._recorder, args, state, model, self._what.how)
         self._epochs.begin(state)
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -104,11 +105,11 @@ class PortolanCallback(TrainerCallback):
     def on_epoch_end(self, args: Any, state: Any, control: Any, model: Any = None, train_dataloader: Any = None, **kwargs: Any) -> None:
         epoch = self._epochs.current
         loader = self._loader(args, model, train_dataloader)
-        seen = _seen(args, model, self.observations, self._how)
+        seen = _seen.seen_of(args, model, self._what)
         with evaluating(model, None, self._recorder.run):
             for ids, inputs in loader:
                 given = to_device(seen.taken(inputs), args.device)
-                seen.log(self._recorder, epoch, ids, inputs if isinstance(seen, _Language) else given, model(**given))
+                seen.log(self._recorder, epoch, ids, inputs if isinstance(seen, _seen.Language) else given, model(**given))
         self._recorder.end_epoch(epoch)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -131,7 +132,7 @@ class PortolanMixin:
 
         id_column: the column of train_dataset with the ids; default "id". None: the positions in it.
         run: the run's name, or an open portolan.Run with mode="train-forward". Default: as for PortolanCallback.
-        observations, correct_share, tokens: as for PortolanCallback.
+        observations, task, loss, correct_share, tokens: as for PortolanCallback.
 
     and further arguments of portolan.Run. The id column reaches compute_loss(), and never the model.
     """
@@ -139,11 +140,11 @@ class PortolanMixin:
     def __init__(self, *args: Any, portolan: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
         options = dict(portolan or {})
         self._portolan_id_column = options.pop("id_column", "id")
-        observations = options.pop("observations", None)
         how = _tokens.How(correct_share=options.pop("correct_share", 1.0), tokens=options.pop("tokens", False))
-        recorder = _hooks.Recorder("portolan.transformers.PortolanMixin", options.pop("run", None), "train-forward", options)
+        what = _seen.What(how, *(options.pop(name, None) for name in ("observations", "task", "loss")))
+        recorder = _hooks.Recorder("portolan.transformers.PortolanMixin", options.pop("run", None), "train-forward", options, what.task)
         super().__init__(*args, **kwargs)
-        self._portolan = _TrainForward(recorder, observations, how, _why_unheard(type(self)))
+        self._portolan = _TrainForward(recorder, what, _why_unheard(type(self)))
         self.add_callback(self._portolan)  # type: ignore[attr-defined]
 
     def get_train_dataloader(self) -> Any:
@@ -204,19 +205,18 @@ def _watched(model: Any, call: Callable[[], Any]) -> tuple[Any, Any]:
 class _TrainForward(TrainerCallback):
     """The work of PortolanMixin between batches: opens the run, ends epochs, closes the run."""
 
-    def __init__(self, recorder: _hooks.Recorder, observations: Observations | None, how: _tokens.How, why_unheard: str | None) -> None:
-        self.recorder, self.epochs, self.observations, self.how = recorder, _Epochs(), observations, how
-        self.why_unheard = why_unheard
-        self.seen: _Seen | None = None
+    def __init__(self, recorder: _hooks.Recorder, what: _seen.What, why_unheard: str | None) -> None:
+        self.recorder, self.epochs, self.what, self.why_unheard = recorder, _Epochs(), what, why_unheard
+        self.seen: _seen.Seen | None = None
 
     def log(self, args: Any, model: Any, ids: Any, inputs: Any, outputs: Any) -> None:
-        self.seen = self.seen or _seen(args, model, self.observations, self.how)
+        self.seen = self.seen or _seen.seen_of(args, model, self.what)
         self.seen.log(self.recorder, self.epochs.current, ids, inputs, outputs)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
-        if self.observations is None:
-            _label_name(args, model)
-        _open(self.recorder, args, state, model, self.how)
+        if self.what.observations is None:
+            _seen.label_name(args, model, self.what)
+        _open(self.recorder, args, state, model, self.what.how)
         self.epochs.begin(state)
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -249,20 +249,6 @@ class _Epochs:
         self.current += 1
 
 
-class _Seen:
-    """Logs the observations that a function of the caller's makes from a batch."""
-
-    def __init__(self, observations: Observations) -> None:
-        self.observations = observations
-
-    def taken(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The inputs that the model gets in a pass of its own."""
-        return inputs
-
-    def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> None:
-        recorder.log_logits(epoch, *self.observations(ids, inputs, outputs))
-
-
 class _Positions(WithIds):
     """Examples that are dicts, with their positions as one more entry."""
 
@@ -270,106 +256,10 @@ class _Positions(WithIds):
         return {**example, _trainer.IDS: self.id_of(index)}
 
 
-class _Labelled(_Seen):
-    """Logs an observation for each label, for a model with one kind of labels."""
-
-    def __init__(self, label: str) -> None:
-        super().__init__(lambda ids, inputs, outputs: (ids, _logits_in(outputs), _labels_of(inputs, label)))
-
-
-class _Language(_Seen):
-    """Logs an observation for each example, for a model that generates text."""
-
-    def __init__(self, label: str, how: _tokens.How) -> None:
-        self.label, self.how = label, how
-
-    def taken(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A causal model needs labels only for its loss, which would copy all scores."""
-        return {name: value for name, value in inputs.items() if name != self.label} if self.how.shift else inputs
-
-    def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> None:
-        labels, derived = _labels_of(inputs, self.label), [getattr(outputs, name, None) for name in ("log_probs", "is_top1", "entropy")]
-        asked = any(values is None for values in derived)
-        log, scores = (_tokens.log, _logits_in(outputs)) if asked else (_tokens.log_derived, derived)
-        recorder.log_with(log, epoch, ids, scores, labels, inputs.get("position_ids"), inputs.get("seq_idx"), self.how)
-
-
-def _seen(args: Any, model: Any, observations: Observations | None, how: _tokens.How) -> _Seen:
-    if observations is not None:
-        return _Seen(observations)
-    label, shift = _label_name(args, model), _shifts(model)
-    return _Labelled(label) if shift is None else _Language(label, replace(how, shift=shift))
-
-
-def _shifts(model: Any) -> bool | None:
-    """Do the scores at a token predict the next one? None: the model does not generate text."""
-    kind = type(_base_model(model)).__name__
-    modules = transformers.models.auto.modeling_auto
-
-    def is_one_of(mapping: str) -> bool:
-        return kind in getattr(modules, f"MODEL_FOR_{mapping}_MAPPING_NAMES", {}).values()
-
-    if is_one_of("SEQ_TO_SEQ_CAUSAL_LM") and getattr(getattr(model, "config", None), "is_encoder_decoder", False):
-        return False
-    if kind.endswith(("ForCausalLM", "LMHeadModel")) or is_one_of("CAUSAL_LM") or is_one_of("IMAGE_TEXT_TO_TEXT"):
-        return True
-    return None
-
-
-def _logits_in(outputs: Any) -> Any:
-    """In a tuple (return_dict=False), the first entry after the loss."""
-    if isinstance(outputs, tuple):
-        outputs = outputs[1:] if outputs[0].ndim == 0 else outputs
-    logits = logits_of(outputs)
-    if logits is None:
-        raise ValueError("the model returns no logits, as with use_liger_kernel=True: PortolanCallback asks for them in a pass of its own")
-    return logits
-
-
-def _labels_of(inputs: Mapping[str, Any], name: str) -> Any:
-    gold = inputs.get(name)
-    if gold is None:
-        raise KeyError(
-            f"the batch has no gold labels as {name!r}; it has {', '.join(inputs)}. Labels of another name: TrainingArguments(label_names=[...])"
-        )
-    return gold
-
-
-def _base_model(model: Any) -> Any:
-    return model.get_base_model() if hasattr(model, "peft_config") and hasattr(model, "get_base_model") else model
-
-
-def _label_names(args: Any, model: Any) -> list[str]:
-    found = getattr(args, "label_names", None) or transformers.utils.find_labels(type(_base_model(model)))
-    return list(found) or ["labels"]
-
-
-def _label_name(args: Any, model: Any) -> str:
-    names = _label_names(args, model)
-    config = getattr(model, "config", None)
-    problem, classifies = getattr(config, "problem_type", None), type(_base_model(model)).__name__.endswith("ForSequenceClassification")
-    if problem is None and classifies and getattr(config, "num_labels", 0) == 1:
-        problem = "regression"  # such a model sets this itself, at its first batch
-    if problem == "regression":
-        raise ValueError("the model's problem_type is regression: an example has no gold label, so no gold probability")
-    if problem == "multi_label_classification":
-        raise ValueError(
-            f"the model's problem_type is {problem}: an example has no one gold label, so no gold probability. Give "
-            "observations=f(ids, inputs, outputs) -> portolan.per_label(ids, outputs.logits, inputs['labels']): each label of each example "
-            "becomes a binary example of its own"
-        )
-    if len(names) > 1:
-        raise ValueError(
-            f"the model has the labels {', '.join(names)}: give observations=f(ids, inputs, outputs) -> (ids, logits, gold), for one of "
-            "them"
-        )
-    return names[0]
-
-
 def _signature(model: Any, args: Any) -> set[str]:
     """The columns that the Trainer keeps."""
-    parameters = inspect.signature(_base_model(model).forward).parameters
-    return {*parameters, "label", "label_ids", *_label_names(args, model)}
+    parameters = inspect.signature(_seen.base_model(model).forward).parameters
+    return {*parameters, "label", "label_ids", *_seen.label_names(args, model)}
 
 
 def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any, how: _tokens.How) -> None:
@@ -379,11 +269,11 @@ def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any, how: _to
     if isinstance(names, Mapping) and len(names) > 1 and sorted(names) == list(range(len(names))):
         if any(name != f"LABEL_{number}" for number, name in names.items()):
             more["labels"] = [str(names[number]) for number in range(len(names))]
-    record = _hooks.record(_base_model(model), _hooks.versions_of("torch", "transformers", "accelerate"), args.seed, _chosen(args))
+    record = _hooks.record(_seen.base_model(model), _hooks.versions_of("torch", "transformers", "accelerate"), args.seed, _chosen(args))
     name = getattr(config, "_name_or_path", None)
     if name:
         record["pretrained"] = str(name)
-    if _shifts(model) is not None:
+    if _seen.shifts(model) is not None:
         record["language"] = {"observations": "tokens" if how.tokens else "examples", "correct_share": how.correct_share}
     default = args.run_name or os.path.basename(os.path.normpath(args.output_dir or "trainer"))
     trial = getattr(state, "is_hyper_param_search", False)

@@ -26,6 +26,12 @@ __all__ = ["PortolanCallback"]
 _HOOK = "portolan.xgboost.PortolanCallback"
 # Objectives whose raw scores are logits.
 _OBJECTIVES = ("binary:logistic", "binary:logitraw", "multi:softprob", "multi:softmax")
+# Those that predict a number, and XGBoost's own when none is named, or when the objective is a function.
+_OF_REGRESSION = (
+    *("reg:squarederror", "reg:squaredlogerror", "reg:logistic", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror", "reg:gamma"),
+    *("reg:tweedie", "reg:expectileerror", "count:poisson"),
+)
+_DEFAULT = "reg:squarederror"
 
 
 class PortolanCallback(xgboost.callback.TrainingCallback):
@@ -33,11 +39,14 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
 
     Args:
         data: the DMatrix of the training; or the X of XGBClassifier.fit(), with y.
-        y: (n,) class numbers 0, 1, ...; (n, labels) of 0 and 1 with per_label. A DMatrix has its own labels.
+        y: (n,) class numbers 0, 1, ..., or the targets of a regression; (n, labels) of 0 and 1 with per_label. A DMatrix has its own labels.
         ids: (n,) ids of the rows; default: 0 ... n-1.
         run: the run's name, or an open portolan.Run. Default: "xgboost".
         every: rounds in an epoch: 10 records after rounds 10, 20, ..., and after the last.
         scores: "logits", for an objective of your own whose raw scores are logits. For any other, the objective decides.
+        task: "regression": a number for each row is predicted, and recorded beside its target, with the squared error. Default: so it is with the
+            objectives reg:... and count:poisson. An objective that is a function looks like reg:squarederror; so where all labels are 0 and 1,
+            it has to be said.
         per_label: rows have several labels: True, or the labels' names; each label of each row is recorded as ``"ID#LABEL"``.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
@@ -53,15 +62,16 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         *,
         every: int = 1,
         scores: str | None = None,
+        task: str | None = None,
         per_label: bool | Sequence[str] = False,
         **options: Any,
     ) -> None:
         super().__init__()
-        _boosting.check_scores(_HOOK, scores)
+        _boosting.check_scores(_HOOK, scores, task)
         if y is None and not isinstance(data, xgboost.DMatrix):
             raise TypeError(f"{_HOOK}: without y, the data must be an xgboost.DMatrix with labels, not {type(data).__name__}")
         self._data, self._y, self._scores = data, y, scores
-        self._rounds = _boosting.Rounds(_HOOK, run, ids, every, per_label, options)
+        self._rounds = _boosting.Rounds(_HOOK, run, ids, every, per_label, options, task)
 
     @property
     def run(self) -> Run | None:
@@ -73,11 +83,13 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
             raise TypeError(f"{_HOOK}: xgboost.cv trains a model for each fold, on other rows: call xgboost.train for each, with a run of its own")
         config = json.loads(model.save_config())["learner"]
         objective = config["objective"]["name"]
-        if self._scores is None and objective not in _OBJECTIVES:
-            _boosting.refuse(_HOOK, objective, _OBJECTIVES)
+        self._regression = _boosting.is_regression(_HOOK, self._rounds.recorder.task, self._scores, objective, _OBJECTIVES, _OF_REGRESSION)
         # One matrix is kept throughout the training: XGBoost then only adds the trees of the new round to its predictions for that matrix.
         self._matrix = self._data if isinstance(self._data, xgboost.DMatrix) else xgboost.DMatrix(self._data, enable_categorical=True)
-        self._rounds.begin("xgboost", _record(config, objective), _labels(self._matrix, self._y), model.num_boosted_rounds())
+        labels = _labels(self._matrix, self._y)
+        if self._regression and self._rounds.recorder.task is None and objective == _DEFAULT:
+            _check_default(labels)
+        self._rounds.begin("xgboost", _record(config, objective), labels, model.num_boosted_rounds(), self._regression)
         return model
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
@@ -95,7 +107,16 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         return model
 
     def _add(self, model: Any, rounds: int) -> None:
-        self._rounds.add(rounds, model.predict(self._matrix, output_margin=True), logits=True)
+        self._rounds.add(rounds, model.predict(self._matrix, output_margin=not self._regression), logits=True)
+
+
+def _check_default(labels: Any) -> None:
+    """The objective of XGBoost's own choice may be a function of the caller's, which XGBoost does not name, and whose labels may be classes."""
+    if len(labels) and bool(((labels == 0) | (labels == 1)).all()):
+        raise ValueError(
+            f"{_HOOK}: the objective {_DEFAULT} is also what XGBoost calls a function of your own, and the labels are only 0 and 1: say scores='logits' "
+            "if they are classes, and the raw scores their logits; task='regression' if they are numbers"
+        )
 
 
 def _labels(matrix: Any, y: Any) -> Any:

@@ -1,9 +1,10 @@
-"""Logits on an accelerator: the signals are derived there, and copied in one small block for which no call waits.
+"""Logits and losses on an accelerator: copied in one small block, for which no call waits.
 
 The device turns rows of many classes into their six signals (the formulas of client/signals/signals.c, float32, the maximum
-subtracted first). Rows that are no larger than their signals are copied unchanged. Gold labels, ids and the caller's own columns on the
-device are in the same block. The copy goes to pinned memory, behind the work that is queued already. A later call logs it once it has
-arrived, at the latest at the end of the epoch, so errors in labels on the device are raised by a later call too.
+subtracted first). Rows that are no larger than their signals are copied unchanged, and so are losses, and the predictions and targets of
+regressions. Gold labels, ids and the caller's own columns on the device are in the same block. The copy goes to pinned memory, behind the work
+that is queued already. A later call logs it once it has arrived, at the latest at the end of the epoch, so errors in values on the device are
+raised by a later call too.
 
 Only called with torch tensors, so torch is imported already.
 """
@@ -13,12 +14,12 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from portolan._recording import _arrays, _shapes
 
-LOGITS, SIGNALS = 1, 4
+LOGITS, SIGNALS, LOSSES = 1, 4, 5
 NARROW = 6  # classes; a row of logits is then no larger than its signals
 _CHUNK = 1 << 24  # scores processed together: deriving takes a few times their memory, for a moment
 _MOST_WAITING = 4  # the most copies under way; beyond, a call waits for the oldest
@@ -71,10 +72,39 @@ class Copies:
         self._waiting, self._lock = deque(), threading.Lock()
 
 
-class Block:
-    """One batch of logits: data on the device become columns of one table of 32-bit words, the rest stays unchanged. Rows with the
-    label `ignored` are left out, if the batch has no columns of the caller's own. `is_first`: look whether the logits are probabilities, where
-    the library sees their signals only."""
+class _Block:
+    """One batch. What lies on the device becomes columns of one table of 32-bit words, and is copied; the rest stays unchanged. `holders`: the
+    values by their names, each with a row for each example; those `there` are on the device in any case."""
+
+    def __init__(self, rows: int, holders: Sequence[dict[str, Any]], there: Sequence[Any] = ()) -> None:
+        torch = sys.modules["torch"]
+        self._layout, table = [], []
+        for holder in holders:
+            for name, values in holder.items():
+                if is_remote(values) or any(values is one for one in there):
+                    words = values.reshape(rows, -1 if rows else 1).contiguous().resolve_neg().view(torch.int32)
+                    self._layout.append((holder, name, values.dtype, words.shape[1]))
+                    table.append(words)
+        self._table, self._event = start_copy(torch.cat(table, 1))
+
+    def has_arrived(self) -> bool:
+        return self._event is None or self._event.query()
+
+    def _arrive(self) -> None:
+        """Waits for the copy, and puts each column into its place."""
+        if self._event is not None:
+            self._event.synchronize()
+        begin = 0
+        for holder, name, dtype, width in self._layout:
+            part = self._table[:, begin : begin + width]
+            values = part.clone(memory_format=sys.modules["torch"].contiguous_format).view(dtype)  # the part may begin at an odd word
+            holder[name] = values.reshape(-1) if values.shape[1] == 1 else values
+            begin += width
+
+
+class Block(_Block):
+    """One batch of logits. Rows with the label `ignored` are left out, if the batch has no columns of the caller's own. `is_first`: look
+    whether the logits are probabilities, where the library sees their signals only."""
 
     def __init__(
         self,
@@ -93,39 +123,20 @@ class Block:
             if logits.ndim not in (1, 2):
                 raise ValueError(f"logits must have the shape (n, classes), (n, 1) or (n,), not {tuple(logits.shape)}")
             logits = logits.reshape(len(logits), -1)
-            self.rows, self.classes = logits.shape
-            _check_rows("ids", ids, self.rows)
-            _check_rows("gold", gold, self.rows)
+            rows, self.classes = logits.shape
+            _check_rows("ids", ids, "logits", rows)
+            _check_rows("gold", gold, "logits", rows)
             if logits.dtype != torch.float64:
                 logits = logits.float()
             self.kind = LOGITS if self.classes <= NARROW else SIGNALS
             scores = logits if self.kind == LOGITS else signals(logits, _labels(gold, logits.device))
-            columns = _arrays.named(columns)
-            for name, values in columns.items():
-                _check_rows(name, values, self.rows)
+            self._own = _own_columns(columns, "logits", rows)
             self._batch = {"scores": scores, "gold": _unshared(gold), "ids": _unshared(ids)}
-            self._own = {name: _unshared(values) for name, values in columns.items()}
-            self._seen = {"like_probs": _like_probs(logits)} if is_first and self.kind == SIGNALS and self.rows > 1 else {}
-            self._layout, table = [], []
-            for holder in (self._batch, self._own, self._seen):
-                for name, values in holder.items():
-                    if values is scores or holder is self._seen or is_remote(values):
-                        words = values.reshape(self.rows, -1).contiguous().resolve_neg().view(torch.int32)
-                        self._layout.append((holder, name, values.dtype, words.shape[1]))
-                        table.append(words)
-            self._block, self._event = _start_copy(torch.cat(table, 1))
-
-    def has_arrived(self) -> bool:
-        return self._event is None or self._event.query()
+            self._seen = {"like_probs": _like_probs(logits)} if is_first and self.kind == SIGNALS and rows > 1 else {}
+            super().__init__(rows, (self._batch, self._own, self._seen), (scores, *self._seen.values()))
 
     def deliver(self, deliver: Deliver) -> None:
-        if self._event is not None:
-            self._event.synchronize()
-        begin = 0
-        for holder, name, dtype, width in self._layout:
-            values = self._block[:, begin : begin + width].contiguous().view(dtype)
-            holder[name] = values if holder is self._batch and name == "scores" else values.reshape(-1)
-            begin += width
+        self._arrive()
         ids, scores, gold = (self._batch[name] for name in ("ids", "scores", "gold"))
         if self.ignored is not None:
             ids, scores, gold = _shapes.without_ignored(ids, scores, gold)
@@ -133,6 +144,46 @@ class Block:
         if self.kind == SIGNALS:  # the library sees the number of classes in logits
             _check_labels(_arrays.listed(gold), self.classes)
         deliver(self.epoch, self.kind, ids, scores, gold, None, self._own, bool(self._seen) and bool(self._seen["like_probs"].all()))
+
+
+class Losses(_Block):
+    """One batch of losses (n,); or of a regression, whose losses are the squared errors once predictions and targets have arrived.
+
+    `values`: {"loss": ...}, or {"predicted": ..., "target": ...}, in this order; at least one of them is on the device."""
+
+    def __init__(self, epoch: int, ids: Any, values: Mapping[str, Any], columns: Mapping[str, Any] | None = None) -> None:
+        torch = sys.modules["torch"]
+        self.epoch = epoch
+        first = next(iter(values))
+        rows = len(values[first]) if _shapes.shape_of(values[first]) != () else 0
+        with torch.no_grad():
+            for name, given in values.items():
+                shape = _shapes.shape_of(given)
+                if shape is not None and len(shape) != 1 and (name == "loss" or len(shape) != 2 or shape[1] != 1):
+                    raise ValueError(f"{name} must have the shape (n,){'' if name == 'loss' else ' or (n, 1)'}, not {shape}")
+                _check_rows(name, given, first, rows)
+            _check_rows("ids", ids, first, rows)
+            self._own = _own_columns(columns, first, rows)
+            self._ids = {"ids": _unshared(ids)}
+            self._values = {name: _unshared(given) for name, given in values.items()}
+            there = [self._values[name] for name, given in values.items() if is_remote(given)]
+            super().__init__(rows, (self._values, self._ids, self._own), there)
+
+    def deliver(self, deliver: Deliver) -> None:
+        self._arrive()
+        losses, own = self._values.get("loss"), self._own
+        if losses is None:
+            predicted, target, losses = _arrays.squared_errors(self._values["predicted"], self._values["target"])
+            own = {"prediction": predicted, "target": target, **own}
+        deliver(self.epoch, LOSSES, self._ids["ids"], losses, None, None, own)
+
+
+def _own_columns(columns: Mapping[str, Any] | None, beside: str, rows: int) -> dict[str, Any]:
+    """The caller's own columns, each of as many rows as `beside`."""
+    columns = _arrays.named(columns)
+    for name, values in columns.items():
+        _check_rows(name, values, beside, rows)
+    return {name: _unshared(values) for name, values in columns.items()}
 
 
 def _like_probs(logits: Any) -> Any:
@@ -189,7 +240,9 @@ def _unshared(values: Any) -> Any:
     """Copies data that the caller may change before they are logged. Data on the device get a type whose bits fill whole words."""
     if is_remote(values):
         values = values.detach().reshape(-1)
-        return values.float() if values.is_floating_point() else values.long()
+        if not values.is_floating_point():
+            return values.long()
+        return values if values.dtype == sys.modules["torch"].float64 else values.float()
     if callable(getattr(values, "detach", None)):
         return values.detach().reshape(-1).clone()
     if isinstance(values, (_shapes.TokenIds, tuple)):
@@ -199,10 +252,10 @@ def _unshared(values: Any) -> Any:
     return list(values)
 
 
-def _check_rows(name: str, values: Any, rows: int) -> None:
+def _check_rows(name: str, values: Any, beside: str, rows: int) -> None:
     count = len(values)
     if count != rows:
-        raise ValueError(f"{name} has {count} {'entry' if count == 1 else 'entries'}, logits {rows} {'row' if rows == 1 else 'rows'}")
+        raise ValueError(f"{name} has {count} {'entry' if count == 1 else 'entries'}, {beside} {rows} {'row' if rows == 1 else 'rows'}")
 
 
 def _check_labels(gold: list[int], classes: int) -> None:
@@ -212,7 +265,7 @@ def _check_labels(gold: list[int], classes: int) -> None:
     raise ValueError(f"gold: row {row} has {gold[row]}, not within 0 and {classes - 1} (classes)")
 
 
-def _start_copy(block: Any) -> tuple[Any, Any]:
+def start_copy(block: Any) -> tuple[Any, Any]:
     """(the block in this machine's memory, the event after which it is there, or None)."""
     torch = sys.modules["torch"]
     if not is_remote(block):
@@ -226,3 +279,12 @@ def _start_copy(block: Any) -> tuple[Any, Any]:
     event = backend.Event()
     event.record(backend.current_stream(block.device))
     return host, event
+
+
+def send(values: Any, device: Any) -> Any:
+    """Values of this machine's memory on `device`, behind the work that is queued there; the call does not wait for it."""
+    try:
+        values = values.pin_memory()
+    except RuntimeError:  # no more memory may be pinned
+        pass
+    return values.to(device, non_blocking=True)

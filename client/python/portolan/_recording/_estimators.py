@@ -1,4 +1,4 @@
-"""Trains scikit-learn's estimators and records them: rows, epochs, stages and probabilities."""
+"""Trains scikit-learn's estimators and records them: rows, epochs and stages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from portolan._recording import _hooks, _ids
+from portolan._recording import _hooks, _ids, _tasks
 
-# Rows per call of predict_proba: some estimators need much memory per row.
+# Rows per call of predict_proba or predict: some estimators need much memory per row.
 ROWS = 10_000
 
 
@@ -43,35 +43,31 @@ class Rows:
 
 
 class Observations:
-    """Logs an estimator's probabilities."""
+    """Logs what an estimator says of rows."""
 
-    def __init__(self, recorder: _hooks.Recorder, ids: Any, rows: Rows, classes: Any) -> None:
+    def __init__(self, recorder: _hooks.Recorder, ids: Any, rows: Rows, task: _tasks.Task) -> None:
         who = recorder.hook
-        self.recorder, self.rows = recorder, rows
+        self.recorder, self.rows, self.task = recorder, rows, task
         self.ids = np.arange(rows.count) if ids is None else np.asarray(ids)
-        self.gold = np.searchsorted(classes, rows.y)
+        self.gold = task.gold(rows.y, who)
         if len(self.ids) != rows.count:
-            raise ValueError(f"{who}: there are {len(self.ids)} ids and {rows.count} labels")
+            raise ValueError(f"{who}: there are {len(self.ids)} ids and {rows.count} {'labels' if task.is_classifier else 'targets'}")
         if ids is not None:
             _ids.check_unique(who, self.ids)
-        unknown = rows.y[classes[np.minimum(self.gold, len(classes) - 1)] != rows.y]
-        if len(unknown):
-            raise ValueError(f"{who}: y holds {unknown[0]!r}, which the estimator did not have among its classes")
 
     def take(self, estimator: Any, epoch: int) -> None:
         """A pass over all rows."""
         for part in self.rows.slices():
-            if hasattr(estimator, "predict_proba"):
-                self.add(epoch, part, estimator.predict_proba(self.rows.take(part)))
-            else:
-                right = estimator.predict(self.rows.take(part)) == self.rows.y[part]
+            X = self.rows.take(part)
+            if self.task.is_classifier and not hasattr(estimator, "predict_proba"):
+                right = estimator.predict(X) == self.rows.y[part]
                 self.recorder.log_gold(epoch, self.ids[part], right.astype("f4"), right, self.gold[part])
+            else:
+                self.add(epoch, part, self.task.see(estimator, X))
         self.recorder.end_epoch(epoch)
 
-    def add(self, epoch: int, part: Any, probs: Any) -> None:
-        if probs.shape[1] == 1:  # with one class alone there is no probability of a class 1
-            probs = np.column_stack((probs, np.zeros(len(probs))))
-        self.recorder.log_probs(epoch, self.ids[part], probs, self.gold[part])
+    def add(self, epoch: int, part: Any, seen: Any) -> None:
+        self.task.log(self.recorder, epoch, self.ids[part], seen, self.gold[part])
 
 
 def labels_of(y: Any, who: str) -> Any:
@@ -88,30 +84,45 @@ def labels_of(y: Any, who: str) -> Any:
     return labels
 
 
-def count_stages(estimator: Any, rows: Rows) -> int:
-    return sum(1 for _ in estimator.staged_predict_proba(rows.take(slice(0, 1))))
+def targets_of(y: Any, who: str) -> Any:
+    """(n,) numbers."""
+    targets = np.asarray(y)
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        targets = targets[:, 0]
+    if targets.ndim != 1:
+        raise ValueError(
+            f"{who}: y has the shape {targets.shape}: of several numbers for each row log the loss, run.log_loss(), in a loop of your own; or track "
+            "a regressor for each of them, as a run of its own"
+        )
+    if targets.dtype.kind not in "fiub":
+        raise ValueError(f"{who}: y holds {targets.tolist()[0]!r}, and the estimator is a regressor: it must hold numbers")
+    return targets.astype(np.float64)
 
 
-def spread_stages(estimator: Any, X: Any, total: int, count: int) -> Iterator[Any]:
-    """Probabilities at `count` of the stages, evenly spread, the last one among them."""
+def count_stages(estimator: Any, rows: Rows, task: _tasks.Task) -> int:
+    return sum(1 for _ in task.stages(estimator, rows.take(slice(0, 1))))
+
+
+def spread_stages(estimator: Any, X: Any, task: _tasks.Task, total: int, count: int) -> Iterator[Any]:
+    """What `count` of the stages say, evenly spread, the last one among them."""
     last = {-(-(i + 1) * total // count) - 1 for i in range(count)}
-    return (probs for stage, probs in enumerate(estimator.staged_predict_proba(X)) if stage in last)
+    return (seen for stage, seen in enumerate(task.stages(estimator, X)) if stage in last)
 
 
-def way_of(estimator: Any) -> str:
+def way_of(estimator: Any, task: _tasks.Task) -> str:
     """How the estimator is trained."""
-    if hasattr(estimator, "staged_predict_proba"):
+    if hasattr(estimator, task.staged):
         return "stages"
     return "partial_fit" if hasattr(estimator, "partial_fit") else "fit"
 
 
-def train_epoch(estimator: Any, rows: Rows, classes: Any, batch_size: int | None, epoch: int) -> None:
+def train_epoch(estimator: Any, rows: Rows, task: _tasks.Task, batch_size: int | None, epoch: int) -> None:
     if batch_size is None:
-        estimator.partial_fit(rows.X, rows.y, classes=classes, **rows.weights_of(slice(None)))
+        estimator.partial_fit(rows.X, rows.y, **task.of_partial_fit, **rows.weights_of(slice(None)))
         return
     seed = getattr(estimator, "random_state", None)
     generator = np.random.default_rng([int(seed) if isinstance(seed, (int, np.integer)) else 0, epoch])
     order = generator.permutation(rows.count)
     for start in range(0, rows.count, batch_size):
         batch = order[start : start + batch_size]
-        estimator.partial_fit(rows.take(batch), rows.y[batch], classes=classes, **rows.weights_of(batch))
+        estimator.partial_fit(rows.take(batch), rows.y[batch], **task.of_partial_fit, **rows.weights_of(batch))

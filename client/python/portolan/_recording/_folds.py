@@ -12,9 +12,9 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.model_selection import StratifiedGroupKFold, check_cv
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
-from portolan._recording import _estimators, _hooks
+from portolan._recording import _estimators, _hooks, _tasks
 from portolan._recording._run import Run
 
 HOOK = "portolan.sklearn.cross_val_track"
@@ -31,13 +31,13 @@ class Fold:
         return [self.held_out, self.train] if in_fold else [self.held_out]
 
 
-def split(cv: Any, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
+def split(cv: Any, X: Any, y: Any, groups: Any, is_classifier: bool) -> list[tuple[Any, Any]]:
     """(rows to train on, rows held out) of each fold; exactly one fold holds out each row. Prints the classes that a fold does not train on."""
     if groups is not None and len(groups) != len(y):
-        raise ValueError(f"{HOOK}: there are {len(groups)} groups and {len(y)} labels")
+        raise ValueError(f"{HOOK}: there are {len(groups)} groups and {len(y)} {'labels' if is_classifier else 'targets'}")
     if groups is not None and isinstance(cv, (int, np.integer)):
-        cv = StratifiedGroupKFold(int(cv))  # the splitter that scikit-learn takes for a number ignores groups
-    parts = [(_numbers(train), _numbers(held_out)) for train, held_out in check_cv(cv, y, classifier=True).split(X, y, groups)]
+        cv = StratifiedGroupKFold(int(cv)) if is_classifier else GroupKFold(int(cv))  # the splitter that scikit-learn takes for a number ignores groups
+    parts = [(_numbers(train), _numbers(held_out)) for train, held_out in check_cv(cv, y, classifier=is_classifier).split(X, y, groups)]
     times = np.bincount(np.concatenate([held_out for _, held_out in parts]), minlength=len(y))
     if (times != 1).any():
         row = int(np.flatnonzero(times != 1)[0])
@@ -49,40 +49,40 @@ def split(cv: Any, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
         shared = np.intersect1d(train, held_out)
         if len(shared):
             raise ValueError(f"{HOOK}: fold {number} trains on row {shared[0]}, which it holds out")
-        _warn_of_classes(number, y[train], y[held_out])
+        if is_classifier:
+            _warn_of_classes(number, y[train], y[held_out])
     return parts
 
 
 class Runs:
     """The runs of a cross-validation: one of all rows, out of fold; with `in_fold` also one of the rows that each fold trains on."""
 
-    def __init__(self, run: Run | str | None, options: dict[str, Any], ids: Any, rows: _estimators.Rows, classes: Any) -> None:
-        self._options, self._ids, self._rows, self._classes = options, ids, rows, classes
+    def __init__(self, run: Run | str | None, options: dict[str, Any], ids: Any, rows: _estimators.Rows, task: _tasks.Task) -> None:
+        self._options, self._ids, self._rows, self._task = options, ids, rows, task
         self._out = self._observations(run, options)
         self._in: list[_estimators.Observations] = []
 
     def open(self, default_name: str, record: dict[str, Any], folds: Sequence[Fold], in_fold: bool) -> None:
-        labels = [str(label) for label in self._classes]
         known: dict[str, Any] = {} if self._ids is not None else {"examples": self._rows.count}
-        self._out.recorder.open(default_name, record, labels=labels, **known)
+        self._out.recorder.open(default_name, record, **self._task.of_run, **known)
         if not in_fold or self._out.recorder.run is None:
             return
         name = self._out.recorder.run.name
         options = {key: value for key, value in self._options.items() if (key, value) != ("if_exists", "number")}  # the name has the number of the fold
         for number in range(len(folds)):
             one = self._observations(f"{name}/fold{number}", options)
-            one.recorder.open(default_name, {**record, "fold": number}, labels=labels)
+            one.recorder.open(default_name, {**record, "fold": number}, **self._task.of_run)
             self._in.append(one)
 
     def record(self, folds: Sequence[Fold], epochs: Iterator[Sequence[Sequence[Any]]]) -> Any:
-        """Logs the probabilities of each epoch, fold and part; those of the last epoch, out of fold."""
-        last = np.zeros((self._rows.count, len(self._classes)))
+        """Logs what was seen in each epoch, of each fold and part; that of the last epoch, out of fold."""
+        last = self._task.nothing(self._rows.count)
         for epoch, seen in enumerate(epochs):
-            for number, (fold, probs) in enumerate(zip(folds, seen)):
-                self._out.add(epoch, fold.held_out, probs[0])
-                last[fold.held_out] = probs[0]
+            for number, (fold, parts) in enumerate(zip(folds, seen)):
+                self._out.add(epoch, fold.held_out, parts[0])
+                last[fold.held_out] = parts[0]
                 if self._in:
-                    self._in[number].add(epoch, fold.train, probs[1])
+                    self._in[number].add(epoch, fold.train, parts[1])
                     self._in[number].recorder.end_epoch(epoch)
             self._out.recorder.end_epoch(epoch)
         return last
@@ -92,26 +92,27 @@ class Runs:
             one.recorder.close()
 
     def _observations(self, run: Run | str | None, options: dict[str, Any]) -> _estimators.Observations:
-        return _estimators.Observations(_hooks.Recorder(HOOK, run, "epoch-end", options), self._ids, self._rows, self._classes)
+        return _estimators.Observations(_hooks.Recorder(HOOK, run, "epoch-end", options), self._ids, self._rows, self._task)
 
 
 class Training:
     """Trains the clones of all folds.
 
     Args:
-        rows, classes: all of them.
+        rows: all of them.
+        task: what is asked of the clones.
         batch_size: of partial_fit, or None.
         in_fold: rows that a fold trains on are recorded too.
         n_jobs: folds at a time.
     """
 
-    def __init__(self, rows: _estimators.Rows, classes: Any, batch_size: int | None, in_fold: bool, n_jobs: int | None) -> None:
-        self._rows, self._classes, self._batch_size, self._in_fold = rows, classes, batch_size, in_fold
+    def __init__(self, rows: _estimators.Rows, task: _tasks.Task, batch_size: int | None, in_fold: bool, n_jobs: int | None) -> None:
+        self._rows, self._task, self._batch_size, self._in_fold = rows, task, batch_size, in_fold
         self._n_jobs = n_jobs
 
     def epochs(self, folds: Sequence[Fold], epochs: int | None) -> Iterator[Sequence[Sequence[Any]]]:
-        """The probabilities of each part of each fold, epoch by epoch."""
-        way = _estimators.way_of(folds[0].estimator)
+        """What is seen of each part of each fold, epoch by epoch."""
+        way = _estimators.way_of(folds[0].estimator, self._task)
         parallel = joblib.Parallel(n_jobs=self._n_jobs, prefer="threads")
         if way == "stages":
             yield from self._stages(folds, epochs, parallel(joblib.delayed(self._fit)(fold) for fold in folds))
@@ -120,25 +121,25 @@ class Training:
             done = parallel(joblib.delayed(self._train)(fold, epoch) for fold in folds)
             for fold, (estimator, _) in zip(folds, done):
                 fold.estimator = estimator  # a process of joblib has trained a copy
-            yield [probs for _, probs in done]
+            yield [seen for _, seen in done]
 
     def _train(self, fold: Fold, epoch: int) -> tuple[Any, list[Any]]:
-        if _estimators.way_of(fold.estimator) == "fit":
+        if _estimators.way_of(fold.estimator, self._task) == "fit":
             self._fit(fold)
         else:
-            _estimators.train_epoch(fold.estimator, self._rows.part(fold.train), self._classes, self._batch_size, epoch)
-        return fold.estimator, [self._probabilities(fold.estimator, part) for part in fold.parts(self._in_fold)]
+            _estimators.train_epoch(fold.estimator, self._rows.part(fold.train), self._task, self._batch_size, epoch)
+        return fold.estimator, [self._see(fold.estimator, part) for part in fold.parts(self._in_fold)]
 
     def _fit(self, fold: Fold) -> Any:
         part = self._rows.part(fold.train)
         return fold.estimator.fit(part.X, part.y, **part.weights_of(slice(None)))
 
-    def _probabilities(self, estimator: Any, part: Any) -> Any:
+    def _see(self, estimator: Any, part: Any) -> Any:
         pieces = [part[start : start + _estimators.ROWS] for start in range(0, len(part), _estimators.ROWS)]
-        return np.concatenate([self._by_class(estimator, estimator.predict_proba(self._rows.take(piece))) for piece in pieces])
+        return np.concatenate([self._task.see(estimator, self._rows.take(piece)) for piece in pieces])
 
     def _stages(self, folds: Sequence[Fold], epochs: int | None, estimators: Sequence[Any]) -> Iterator[Sequence[Sequence[Any]]]:
-        totals = [_estimators.count_stages(estimator, self._rows) for estimator in estimators]
+        totals = [_estimators.count_stages(estimator, self._rows, self._task) for estimator in estimators]
         count = min(totals) if epochs is None else min(epochs, *totals)  # after an early stop each clone has its own number
         passes = [
             zip(*(self._stages_of(estimator, part, total, count) for part in fold.parts(self._in_fold)))
@@ -147,17 +148,7 @@ class Training:
         yield from zip(*passes)
 
     def _stages_of(self, estimator: Any, part: Any, total: int, count: int) -> Iterator[Any]:
-        for probs in _estimators.spread_stages(estimator, self._rows.take(part), total, count):
-            yield self._by_class(estimator, probs)
-
-    def _by_class(self, estimator: Any, probs: Any) -> Any:
-        """Probabilities (n, classes), with 0 for classes that the estimator has not seen."""
-        known = getattr(estimator, "classes_", self._classes)
-        if len(known) == len(self._classes):
-            return probs
-        out = np.zeros((len(probs), len(self._classes)), probs.dtype)
-        out[:, np.searchsorted(self._classes, known)] = probs
-        return out
+        return _estimators.spread_stages(estimator, self._rows.take(part), self._task, total, count)
 
 
 def _numbers(rows: Any) -> Any:

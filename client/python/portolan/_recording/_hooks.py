@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from portolan import _portolan
-from portolan._recording import _closing, _device, _options, _shapes
+from portolan._recording import _closing, _device, _options, _regression, _shapes
 from portolan._recording._run import Run
 
 Open = Callable[..., Run]
@@ -30,9 +30,12 @@ class Recorder:
         run: an open Run, or the name of one to open, or None for the framework's own name of the training.
         mode: "epoch-end" or "train-forward".
         options: further arguments of portolan.Run, for a run that is opened here.
+        task: "classification" or "regression", for log_logits(); None: the batches tell.
     """
 
-    def __init__(self, hook: str, run: Run | str | None, mode: str, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, hook: str, run: Run | str | None, mode: str, options: Mapping[str, Any] | None = None, task: str | None = None) -> None:
+        _regression.check_task(hook, task)
+        self.task = task
         if run is not None and not isinstance(run, (Run, str)):
             raise TypeError(f"{hook}: run must be a name or a portolan.Run, not {run!r}")
         self.hook, self.mode = hook, mode
@@ -100,9 +103,9 @@ class Recorder:
         return self.run.name
 
     def log_logits(self, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
-        """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""
+        """A batch in any of the shapes of _shapes.py. Rows without a label are left out. Of a regression: what is predicted, and the targets."""
         self._rows += len(ids)
-        self._guarded(log_batch, self.run, epoch, ids, logits, gold)
+        self._guarded(log_batch, self.run, epoch, ids, logits, gold, self.task)
 
     def log_probs(self, epoch: int, ids: Any, probs: Any, gold: Any) -> None:
         self._rows += len(ids)
@@ -113,6 +116,14 @@ class Recorder:
         self._rows += len(ids)
         if self.run is not None:
             self._guarded(self.run.log_gold, epoch, ids, gold_probs, correct, gold)
+
+    def log_regression(self, epoch: int, ids: Any, predicted: Any, target: Any) -> None:
+        """A number for each example, (n,) or (n, 1)."""
+        self.log_with(log_numbers, epoch, ids, predicted, target)
+
+    def log_loss(self, epoch: int, ids: Any, losses: Any) -> None:
+        """A loss for each example; of several in a row the mean."""
+        self.log_with(log_losses, epoch, ids, losses)
 
     def log_with(self, log: Callable[..., None], epoch: int, ids: Any, *arguments: Any) -> None:
         """A batch that `log` records: ``log(run, epoch, ids, *arguments)``."""
@@ -162,13 +173,24 @@ class Recorder:
             warn(f"{self.hook}: {error}; training goes on, and is not recorded any more")
 
 
-def log_batch(run: Run, epoch: int, ids: Any, logits: Any, gold: Any) -> None:
-    """A batch in any of the shapes of _shapes.py. Rows without a label are left out."""
+def log_batch(run: Run, epoch: int, ids: Any, logits: Any, gold: Any, task: str | None = None) -> None:
+    """A batch in any of the shapes of _shapes.py. Rows without a label are left out. `task`: None: the batches tell."""
+    if task == "regression" or task is None and _regression.is_one(run, logits, gold):
+        log_numbers(run, epoch, ids, logits, gold)
+        return
     ids, logits, gold = _shapes.as_rows(ids, logits, gold)
     if _device.is_remote(logits):
         run._log_remote(epoch, ids, logits, gold, _shapes.IGNORED)
     else:
         run.log_logits(epoch, *_shapes.without_ignored(ids, logits, gold))
+
+
+def log_numbers(run: Run, epoch: int, ids: Any, predicted: Any, target: Any) -> None:
+    run.log_regression(epoch, *_regression.as_numbers(ids, predicted, target))
+
+
+def log_losses(run: Run, epoch: int, ids: Any, losses: Any) -> None:
+    run.log_loss(epoch, *_regression.as_losses(ids, losses))
 
 
 def check_mode(run: Run, mode: str, hook: str) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch.utils.data import Sampler
+
+from portolan._recording import _device
+
+_MOST_ARRIVING = 4  # batches of losses on their way from a device; beyond, a call waits for the oldest
 
 
 class InfoBatchSampler(Sampler[int]):
@@ -20,8 +25,8 @@ class InfoBatchSampler(Sampler[int]):
         until: after this share of the epochs nothing is left out any more.
         seed: of the draws. An epoch's draw depends on it, on the epoch, and on the losses.
 
-    An example whose loss is not known, or is not finite, is never left out, and does not count for the mean. ``len()`` is that of the epoch
-    drawn last. It is for one process; a loader that has it is for training alone: observe() takes another one.
+    An example whose loss is not known, or is not finite, is never left out, and does not count for the mean. The loss may be that of any task.
+    ``len()`` is that of the epoch drawn last. It is for one process; a loader that has it is for training alone: observe() takes another one.
 
     Example::
 
@@ -47,9 +52,16 @@ class InfoBatchSampler(Sampler[int]):
             raise RuntimeError("InfoBatchSampler is for one process: in several, each would know the losses of its own share alone")
         self.epochs, self.ratio, self.until, self.seed = epochs, ratio, until, seed
         self.epoch = 0  # how many have begun
-        self.losses = torch.full((size,), torch.nan, dtype=torch.float64)
+        self._losses = torch.full((size,), torch.nan, dtype=torch.float64)
+        self._arriving: deque[_device.Losses] = deque()  # from a device, in the order in which they were given
         self.weights = torch.ones(size)
         self._size = size
+
+    @property
+    def losses(self) -> torch.Tensor:
+        """(examples,) the last loss of each, NaN where it is not known."""
+        self._arrive(0)
+        return self._losses
 
     def __len__(self) -> int:
         return self._size
@@ -57,10 +69,11 @@ class InfoBatchSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         draws = torch.Generator().manual_seed((self.seed << 20) + self.epoch)
         self.epoch += 1
-        self.weights = torch.ones(len(self.losses))
-        known = torch.isfinite(self.losses)
+        losses = self.losses
+        self.weights = torch.ones(len(losses))
+        known = torch.isfinite(losses)
         if self.epoch <= self.until * self.epochs and known.any():
-            learned = torch.nonzero(known & (self.losses < self.losses[known].mean())).flatten()
+            learned = torch.nonzero(known & (losses < losses[known].mean())).flatten()
             learned = learned[torch.randperm(len(learned), generator=draws)]
             kept = max(1, int((1 - self.ratio) * len(learned) + 1e-9))
             self.weights[learned[:kept]] = len(learned) / kept
@@ -70,7 +83,8 @@ class InfoBatchSampler(Sampler[int]):
         return iter(taken[torch.randperm(len(taken), generator=draws)].tolist())
 
     def loss(self, indices: Any, losses: torch.Tensor) -> torch.Tensor:
-        """Keeps the losses of a batch's examples, and returns their weighted mean, to go backward from.
+        """Keeps the losses of a batch's examples, and returns their weighted mean, to go backward from. Losses on an accelerator are
+        copied behind the work that is queued, and nothing here waits for it.
 
         Args:
             indices: the examples' positions in the dataset, as ids from WithIds are.
@@ -79,8 +93,22 @@ class InfoBatchSampler(Sampler[int]):
         places = torch.as_tensor(indices, device="cpu")
         if losses.ndim != 1 or losses.shape != places.shape:
             raise ValueError(f"one loss for each of {len(places)} examples, not a tensor of shape {tuple(losses.shape)}: reduction='none'")
-        self.losses[places] = losses.detach().to("cpu", torch.float64)
-        return (losses * self.weights[places].to(losses)).mean()
+        weights = self.weights[places]
+        if _device.is_remote(losses):
+            self._arriving.append(_device.Losses(self.epoch, places, {"loss": losses}))
+            self._arrive(_MOST_ARRIVING)
+            weights = _device.send(weights, losses.device)
+        else:
+            self.losses[places] = losses.detach().to("cpu", torch.float64)
+        return (losses * weights.to(losses)).mean()
+
+    def _arrive(self, most: int) -> None:
+        """Keeps the losses that have arrived, and waits while more than `most` batches are on their way."""
+        while self._arriving and (len(self._arriving) > most or self._arriving[0].has_arrived()):
+            self._arriving.popleft().deliver(self._keep)
+
+    def _keep(self, epoch: int, kind: int, places: Any, losses: Any, *others: Any) -> None:
+        self._losses[places] = losses.to(torch.float64)
 
     def columns(self, indices: Any) -> dict[str, Any]:
         """The weights of examples at the present epoch, for ``columns=`` of run.log_logits(): 0 is left out, 1 as it is."""
@@ -93,5 +121,5 @@ class InfoBatchSampler(Sampler[int]):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         if len(state["losses"]) != len(self.losses):
             raise ValueError(f"the state is that of {len(state['losses']):,} examples, and there are {len(self.losses):,}")
-        self.epoch, self.losses, self.weights = int(state["epoch"]), state["losses"].clone(), state["weights"].clone()
+        self.epoch, self._losses, self.weights = int(state["epoch"]), state["losses"].clone(), state["weights"].clone()
         self._size = int((self.weights > 0).sum())

@@ -238,7 +238,8 @@ class Run:
 
         Args:
             ids: as for log_logits().
-            loss: (n,) finite numbers: one for each example (reduction="none"), not the mean of the batch.
+            loss: (n,) finite numbers: one for each example (reduction="none"), not the mean of the batch. On an accelerator they are
+                copied without waiting, as logits are.
             columns: further numbers of each observation, (n,) each, by names of your own, as for log_logits(). They may be
                 arguments by these names, too.
 
@@ -264,10 +265,13 @@ class Run:
 
         Example: ``run.log_regression(epoch, ids, model.predict(X), y)``
         """
-        predicted, target, squares = _arrays.squared_errors(predicted, target)
         own = {**_arrays.named(columns), **named}
         if own.keys() & {"prediction", "target"}:
             raise ValueError("columns: prediction and target are those of the regression itself")
+        if _device.is_remote(predicted) or _device.is_remote(target):
+            self._log_later(_device.Losses(_epoch(epoch), ids, {"predicted": predicted, "target": target}, own))
+            return
+        predicted, target, squares = _arrays.squared_errors(predicted, target)
         self.log_loss(epoch, ids, squares, {"prediction": predicted, "target": target, **own})
 
     # After a training step no code is in the caches, and each function call costs some microseconds. So the usual case is a
@@ -288,6 +292,9 @@ class Run:
         if left is NotImplemented:
             if kind == _LOGITS and _device.is_remote(scores):
                 self._log_remote(epoch, ids, scores, gold, columns=columns)
+                return
+            if kind == _LOSSES and _device.is_remote(scores):
+                self._log_later(_device.Losses(_epoch(epoch), ids, {"loss": scores}, columns))
                 return
             scores = _arrays.scores(scores, name)
             gold = None if gold is None and kind in (_GOLD_PROBS, _LOSSES) else _arrays.integers(gold, "gold")
@@ -442,7 +449,8 @@ def _deliver(
         _warn(name, f"epoch {epoch}: {_ARE_PROBS}")
     ids = _arrays.identifiers(ids)
     own = {name: _arrays.column(values, name) for name, values in _arrays.named(columns).items()}
-    found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, correct, True, own)
+    what = "loss" if kind == _LOSSES else "logits"
+    found = handle.log(epoch, kind, what, ids, _arrays.scores(scores, what), gold, correct, True, own)
     if found is not None:
         _warn_of_ids(name, epoch, ids, gold, *found)
 

@@ -113,10 +113,10 @@ class Examples:
     def __init__(self, run: Run, epoch: int, ids: Any, source: _Scores | _Derived, targets: _Targets, correct_share: float) -> None:
         self._run, self._epoch, self._share, self._classes = run, epoch, correct_share, source.classes
         self._count, self._packed = len(ids), targets.packed
-        copies = [_device._start_copy(_sums(source, targets, self._count))]
+        copies = [_device.start_copy(_sums(source, targets, self._count))]
         self._ids = ids
         if _device.is_remote(ids):
-            copies.append(_device._start_copy(ids.detach().reshape(-1)))
+            copies.append(_device.start_copy(ids.detach().reshape(-1)))
             self._ids = copies[1][0]
         self._table = copies[0][0]
         self._events = [event for _, event in copies if event is not None]
