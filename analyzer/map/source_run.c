@@ -34,7 +34,7 @@ map_source_no_measure(const struct dynamics *dynamics, const char *option, const
 static char *
 map_source_name_difference(const char *name)
 {
-	char *text = memory_text("difference in %s", name);
+	char *text = memory_text("Δ %s", name);
 
 	for (char *at = text; measure_find(name) >= 0 && *at; at++)
 		*at = *at == '_' ? ' ' : *at;
