@@ -34,7 +34,7 @@ map_source_no_measure(const struct dynamics *dynamics, const char *option, const
 static char *
 map_source_name_difference(const char *name)
 {
-	char *text = memory_text("difference in %s", name);
+	char *text = memory_text("Δ %s", name);
 
 	for (char *at = text; measure_find(name) >= 0 && *at; at++)
 		*at = *at == '_' ? ' ' : *at;
@@ -141,8 +141,8 @@ map_source_of_losses(const struct dynamics *dynamics, const struct map_source_re
 	const bool colours = map_source_colour_column(request) && !request->colour && !request->colour_name;
 
 	if (request->regions_given)
-		die("--regions: run '%s' records losses (log_loss), and regions are of variability and confidence, which "
-		    "needs a label: leave --regions out, and select by task_loss or variability",
+		die("--regions: run '%s' records losses (log_loss), which have no labels, and regions are of variability "
+		    "and confidence: leave --regions out, and select by task_loss or variability",
 		    dynamics->info->name);
 	if (!request->y_given && strcmp(request->y, measure_infos[MEASURE_CONFIDENCE].name) == 0)
 		other.y = measure_infos[MEASURE_TASK_LOSS].name;

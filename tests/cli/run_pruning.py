@@ -419,7 +419,7 @@ def check_published_sources(group):
     assert "--sources reads --data twice" in refused(*words, "-")
     assert "--sources is for --by s2l" in refused(*["random" if word == "s2l" else word for word in words], "part.jsonl")
     assert "--starts is for --by s2l" in refused("select", "curves", "--by", "random", "--starts", 3)
-    assert "--sources needs --data" in refused("select", "curves", "--by", "s2l", "--sources", "from")
+    assert "--sources needs --data FILE or --sources-data FILE" in refused("select", "curves", "--by", "s2l", "--sources", "from")
     return 8
 
 

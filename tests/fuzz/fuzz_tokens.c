@@ -1,7 +1,7 @@
 /*
  * fuzz_tokens: a text, as tokens; piece by piece they must be what libunistring alone makes of it, which is asked for
  * every piece, those of ASCII included. Then with n-grams, stop words and a prefix: tokens are UTF-8, not empty and no
- * longer than said.
+ * longer than said. And the same with the text taken for a list of tokens (tokenizer_given.h), which it may not be.
  *
  * Byte 0: the rules; the rest is the text.
  */
@@ -75,10 +75,11 @@ compare(const char *text, size_t size)
 }
 
 static void
-take_all(unsigned variant, const char *text, size_t size)
+take_all(unsigned variant, bool given, const char *text, size_t size)
 {
 	struct names stop_words = {0};
-	struct token_rules rules = {.min_length = 1 + variant / 8 % 4, .ngrams = 1 + variant % NGRAMS_MAX};
+	struct token_rules rules = {
+	        .min_length = 1 + variant / 8 % 4, .ngrams = 1 + variant % NGRAMS_MAX, .given = given};
 	size_t most = rules.ngrams * (TOKEN_MAX + 1) + 2;
 	struct tokenizer tokenizer;
 	struct token token;
@@ -92,8 +93,8 @@ take_all(unsigned variant, const char *text, size_t size)
 		require(token.length > 0 && token.length <= most);
 		require(!u8_check((const uint8_t *)token.text, token.length));
 	}
-	require(code == 0 || u8_check((const uint8_t *)text, size));
-	require(code == 0 || code == TOKENIZER_NOT_UTF8);
+	require(code == 0 || code == (given ? TOKENIZER_NO_LIST : TOKENIZER_NOT_UTF8));
+	require(code == 0 || given || u8_check((const uint8_t *)text, size));
 	tokenizer_free(&tokenizer);
 	names_free(&stop_words);
 }
@@ -107,7 +108,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = input_text(&input, length);
 
 	compare(text, length);
-	take_all(variant, text, length);
+	take_all(variant, false, text, length);
+	take_all(variant, true, text, length);
 	free(text);
 	return 0;
 }

@@ -51,8 +51,8 @@ def test_a_map_of_differences(pair, tmp_path):
     code, out, said = portolan_says("map", "one", "--minus", "other", "-o", tmp_path / "m.svg", "--json", "--script", store=pair)
     assert code == 0 and "10 of 60 examples are not in every run, and left out" in said, said
     report = json.loads(out)
-    assert report["x"]["measure"] == "difference in variability" and report["y"]["measure"] == "difference in confidence"
-    assert report["colour"]["measure"] == "difference in correctness"
+    assert report["x"]["measure"] == "Δ variability" and report["y"]["measure"] == "Δ confidence"
+    assert report["colour"]["measure"] == "Δ correctness"
     assert [(m["run"], m["minus"], m["examples"], m["regions"]) for m in report["maps"]] == [("one", "other", 50, None)]
     for axis, name in (("x", "variability"), ("y", "confidence")):
         difference = one[name][10:] - other[name][:50]
@@ -60,13 +60,13 @@ def test_a_map_of_differences(pair, tmp_path):
     difference = one["correctness"][10:] - other["correctness"][:50]
     assert report["colour"]["from"] <= difference.min() < 0 < difference.max() <= report["colour"]["to"]
     drawn = (tmp_path / "m.svg").read_text(encoding="utf-8")
-    assert "one less other" in drawn and "difference in confidence" in drawn and "easy" not in drawn and "ambiguous" not in drawn
+    assert "one less other" in drawn and "Δ confidence" in drawn and "easy" not in drawn and "ambiguous" not in drawn
     assert portolan_says("map", "one", "--minus", "other", "-o", tmp_path / "n.svg", "--strict", store=pair)[0] == 3
     for words in (("--x", "loss"), ("--density",), ("--density", "--colour", "variability"), ("--colour", "gold"), ("--minus-epochs", "1:3"), ("--compact",)):
         code, _, said = portolan_says("map", "one", "--minus", "other", "-o", tmp_path / "n.svg", *words, store=pair)
         assert code == 0, (words, said)
     portolan.map("one", store=pair, minus="other", minus_epochs=(1, 3), never="next", x="first_learned").save(tmp_path / "p.svg")
-    assert "difference in first learned" in (tmp_path / "p.svg").read_text(encoding="utf-8")
+    assert "Δ first learned" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("words", [("--beside", "other"), ("--shift", "other"), ("--path", "12"), ("--regions", "auto"), ("--regions", "0.1,0.5"), ("--frames", "frames"), ("--corrections", "c.tsv")])
@@ -135,7 +135,7 @@ def test_a_map_of_losses_has_what_was_asked_for(store, tmp_path):
     says("map", "run", "-o", tmp_path / "n.svg", "--regions", "none", store=store)
     record(store, random_losses(6, 90, 6, 0.0), list(range(90)), name="held-out")
     report = json.loads(says("map", "run", "--minus", "held-out", "-o", tmp_path / "d.svg", "--json", store=store))
-    assert (report["y"]["measure"], report["colour"]["measure"]) == ("difference in task loss", "difference in learning speed")
+    assert (report["y"]["measure"], report["colour"]["measure"]) == ("Δ task loss", "Δ learning speed")
 
 
 def test_a_threshold_where_examples_are_shown(store, tmp_path):
