@@ -176,7 +176,8 @@ colours_fill_numbers(const struct colours *colours, const uint32_t *places, size
 	for (size_t i = 0; i < n; i++) {
 		double value = axis->values[order[places ? places[i] : i]];
 
-		bytes[i] = (unsigned char)(isnan(value) ? COLOUR_NONE : axis_step(axis, value, COLOUR_NONE - 1, is_log));
+		bytes[i] =
+		        (unsigned char)(isnan(value) ? COLOUR_NONE : axis_step(axis, value, COLOUR_NONE - 1, is_log));
 	}
 }
 
