@@ -51,7 +51,7 @@ map_source_take_column(struct map_source *source, const char *option, const char
 
 	if (!found)
 		map_source_no_measure(dynamics, option, name);
-	if (source->minus) {
+	if (source->minus && found->measure != MEASURE_EPOCHS) { /* of epochs there is no difference */
 		source->differences[number] = map_source_name_difference(found->name);
 		*column = (struct map_column){.name = source->differences[number], .kind = MAP_ANY};
 		return;

@@ -138,6 +138,24 @@ compare_labels(const struct aggregate *aggregate, const struct dynamics *other, 
 	}
 }
 
+/* Examples that only the other run has keep the numbers of their classes, so these must mean the same in both runs. */
+static int
+check_classes(const struct dynamics *dynamics, const struct dynamics *other, struct portolan_error *error)
+{
+	for (uint64_t class = 0; class < dynamics->info->label_count && class < other->info->label_count; class ++) {
+		const char *mine = store_snapshot_label(dynamics->snapshot, class);
+		const char *theirs = store_snapshot_label(other->snapshot, class);
+
+		if (mine && theirs && strcmp(mine, theirs) != 0)
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "run '%s' calls class %llu '%.100s', and run '%s' calls it '%.100s': examples "
+			                 "that only one run has cannot be put together with the others",
+			                 dynamics->info->name, (unsigned long long)class, mine, other->info->name,
+			                 theirs);
+	}
+	return 0;
+}
+
 void
 aggregate_note_run(struct aggregate_report *report, const struct dynamics *run)
 {
@@ -241,6 +259,9 @@ add_run(struct aggregate *aggregate, const struct dynamics *other, struct aggreg
 
 	aggregate_note_run(report, other);
 	if (dynamics_check_alike(dynamics, other, error) < 0)
+		return PORTOLAN_E_INVALID;
+	if (aggregate->how == AGGREGATE_ANY && dynamics->gold && other->gold &&
+	    check_classes(dynamics, other, error) < 0)
 		return PORTOLAN_E_INVALID;
 	code = match_run(aggregate, other, error);
 	if (code >= 0) {

@@ -6,6 +6,7 @@
 #include "regions/regions.h"
 #include "verdict/run_report.h"
 
+#include <math.h>
 #include <string.h>
 
 static void
@@ -132,6 +133,8 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	report_text(report, "identity", identity);
 	report_text(report, "state", run_state_name(info));
 	report_text(report, "kind", run_kind_name(info));
+	if (info->of_losses && !isnan(dynamics->loss_threshold))
+		report_real(report, "loss_threshold", dynamics->loss_threshold);
 	report_text(report, "range", view->range);
 	view_report_epochs(report, "epochs", dynamics->epochs, dynamics->epoch_count);
 	view_report_epochs(report, "all_epochs", view->all_epochs, view->all_epoch_count);

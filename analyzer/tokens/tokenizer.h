@@ -65,8 +65,8 @@ void tokenizer_free(struct tokenizer *tokenizer);
  * prefix stay the caller's, unchanged until the last token was taken. */
 void tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, const char *prefix);
 
-/* Takes the next token of the text. Returns 1, or 0 where there is none, TOKENIZER_NOT_UTF8, TOKENIZER_MEMORY or
- * TOKENIZER_NO_LIST. */
+/* Takes the next token of the text. Returns 1, or 0 where there is none, TOKENIZER_NOT_UTF8, TOKENIZER_MEMORY,
+ * TOKENIZER_NO_LIST or TOKENIZER_NO_TEXT. */
 int tokenizer_next(struct tokenizer *tokenizer, struct token *token);
 
 #endif

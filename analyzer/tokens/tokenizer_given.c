@@ -10,16 +10,27 @@
 
 #define ESCAPED 6u /* a byte takes so many at most, as an escape: \u0041 */
 
-/* Takes what stands before the next item: the opening bracket, or a comma. 1: an item follows; 0: the list ends; −1: this
- * is no list. */
+/* Takes what stands before the next item: the opening bracket, or a comma. 1: an item follows; 0: the list ends;
+ * TOKENIZER_NO_LIST: this is none. */
 static int
 given_take_separator(struct json_line *line, bool is_inside)
 {
 	if (!is_inside && !json_line_take(line, '['))
-		return -1;
+		return TOKENIZER_NO_LIST;
 	if (json_line_take(line, ']'))
-		return json_line_end(line) == 0 ? 0 : -1;
-	return !is_inside || json_line_take(line, ',') ? 1 : -1;
+		return json_line_end(line) == 0 ? 0 : TOKENIZER_NO_LIST;
+	return !is_inside || json_line_take(line, ',') ? 1 : TOKENIZER_NO_LIST;
+}
+
+/* Takes the next item, which must be a string: 1, or what is wrong. */
+static int
+given_take_string(struct json_line *line, struct json_value *value)
+{
+	struct json_line quote = *line;
+
+	if (json_line_value(line, value) >= 0)
+		return value->kind == JSON_LINE_STRING ? 1 : TOKENIZER_NO_LIST;
+	return json_line_take(&quote, '"') ? TOKENIZER_NO_TEXT : TOKENIZER_NO_LIST;
 }
 
 long
@@ -36,16 +47,16 @@ tokenizer_given_word(const char **at, const char *end, bool *is_inside, char *wo
 		if (*at == end) /* the list has ended, or there is no text; or the closing bracket is missing */
 			return *is_inside ? TOKENIZER_NO_LIST : 0;
 		code = given_take_separator(&line, *is_inside);
-		if (code > 0 && (json_line_value(&line, &value) < 0 || value.kind != JSON_LINE_STRING))
-			code = -1;
+		if (code > 0)
+			code = given_take_string(&line, &value);
 		*at = code > 0 ? line.at : end;
 		*is_inside = code > 0;
 		if (code <= 0)
-			return code < 0 ? TOKENIZER_NO_LIST : 0;
+			return code;
 		if (value.size > sizeof(decoded))
 			continue;
 		if (!json_line_decode(&value, decoded))
-			return TOKENIZER_NO_LIST;
+			return TOKENIZER_NO_TEXT;
 		length = value.size <= TOKEN_MAX ? value.size : 0;
 	}
 	memcpy(word, value.at, length);

@@ -10,7 +10,9 @@
 enum {
 	TOKENIZER_NOT_UTF8 = -1,
 	TOKENIZER_MEMORY = -2,
-	TOKENIZER_NO_LIST = -3, /* of rules.given: the text is no JSON list of strings */
+	/* of rules.given: the text is no JSON list of strings; a string in it is none that can be read */
+	TOKENIZER_NO_LIST = -3,
+	TOKENIZER_NO_TEXT = -4,
 };
 
 struct tokenizer_pieces { /* begins as {0} */

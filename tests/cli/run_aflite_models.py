@@ -245,7 +245,7 @@ def refused():
     arrays = {"right": right, "across": right.T, "half": np.where(np.isnan(right), 0.5, right), "whole": np.full((4, 50), 2), "below": np.full((4, 50), -1, "i8"),
               "far": np.where(np.isnan(right), 256, right).astype("i4"), "halves": np.where(np.isnan(right), 0.5, right).astype("f2"), "endless": np.where(np.isnan(right), np.inf, right),
               "flat": right[0], "empty": right[:0], "narrow": right[:, :0], "texts": np.array([["right"] * 50] * 4), "idle": np.concatenate([right, np.full((1, 50), np.nan)]),
-              "X": np.zeros((50, 3), "f4"), "y": np.arange(50) % 2, "short": np.arange(49) % 2, "few": np.arange(49)}
+              "long": right.astype(np.longdouble), "X": np.zeros((50, 3), "f4"), "y": np.arange(50) % 2, "short": np.arange(49) % 2, "few": np.arange(49)}
     for name, array in arrays.items():
         np.save(f"{name}.npy", array)
     first = np.argwhere(np.isnan(right))[0]
@@ -257,7 +257,7 @@ def refused():
             (("--scores-of-models", "whole.npy"), 1, "whole.npy: row 0, column 0 (from 0) is not 1"), (("--scores-of-models", "below.npy"), 1, "below.npy: row 0, column 0"),
             (("--scores-of-models", "flat.npy"), 1, "flat.npy has 1 dimensions: it needs two, a row for each model and a column for each example"),
             (("--scores-of-models", "empty.npy"), 1, "empty.npy is empty"), (("--scores-of-models", "narrow.npy"), 1, "narrow.npy is empty"),
-            (("--scores-of-models", "texts.npy"), 1, "texts.npy holds texts"), (("--scores-of-models", "idle.npy"), 1, "idle.npy: row 4 (from 0) is NaN throughout"),
+            (("--scores-of-models", "texts.npy"), 1, "texts.npy holds texts"), (("--scores-of-models", "long.npy"), 1, "long.npy holds numbers of 16 bytes each: 8 at most are read"), (("--scores-of-models", "idle.npy"), 1, "idle.npy: row 4 (from 0) is NaN throughout"),
             (("--scores-of-models", "nothing.npy"), 1, "cannot read nothing.npy"),
             ((*of, "--labels", "short.npy"), 1, "short.npy has 49 labels, and right.npy has 50 columns"),
             (("--scores-of-models", "across.npy", "--labels", "y.npy"), 1, "y.npy has 50 labels, and across.npy has 4 columns"),
@@ -276,6 +276,13 @@ def refused():
     np.save("some.npy", some)
     done = aflite("--scores-of-models", "some.npy", "--threshold", 0, "-o", "kept.txt")
     assert "1 examples were never predicted in the last phase and are kept: say more models" in done.stderr and np.loadtxt("kept.txt", dtype=int).tolist() == 7, done.stderr
+    np.save("sure.npy", np.where(np.arange(50) < 40, 1.0, np.nan)[None])  # of what is kept there is no prediction
+    done = aflite("--scores-of-models", "sure.npy")
+    assert "held-out accuracy 1.000 of all examples; of the kept there are no predictions" in done.stderr and "nan" not in done.stderr, done.stderr
+    np.save("distinct.npy", np.arange(70000))
+    np.save("wide.npy", np.tile([[1.0, 0.0]], (3, 35000)))
+    done = aflite("--scores-of-models", "wide.npy", "--labels", "distinct.npy", "-o", "kept.txt")
+    assert len(np.loadtxt("kept.txt")) == 35000, done.stderr
 
 
 def main():

@@ -288,6 +288,20 @@ def check_accuracy_errors(portolan):
     assert len(empty) > 4 and all(row["accuracy"] == row["low"] == row["high"] == "" for row in empty) and "5,998 of the run's 6,000" in done.stderr, done
 
 
+def check_long_names(portolan, maker):
+    """Classes can be told apart beside values that leave no room for both; no character is cut in two."""
+    labels = ["negative", "neutral", "éèêëéèêëéèêëéèêë"]
+    ids = np.arange(60)
+    stores.make_store(maker, "long", [stores.run("run", [stores.batch(0, ids, np.full(60, 0.5), ids % 2 == 0, ids % 3)], labels=labels)])
+    with open("long.csv", "w", encoding="utf-8") as file:
+        file.write("id,source\n" + "".join(f"{i},{('a web page of the Common Crawl 2019', 'a book of Project Gutenberg')[i % 2]}\n" for i in ids))
+    subprocess.run([portolan, "groups", "run", "--store", "long", "--accuracy", "--data", "long.csv", "--id-field", "id", "--plot", "long.svg", "--script", "-o", "long.out.csv"], check=True)
+    names = drawn_panels("long.gp")[-1][1]
+    classes = {name.partition(", ")[0] for name in names}
+    assert len(names) == 8 and len(classes) == 4 and "all" in classes and "negative" in classes, names
+    assert any(name.startswith("éèêë") for name in classes) and "\ufffd" not in "".join(classes), names
+
+
 def check_one_epoch(portolan):
     """In one epoch nothing is forgotten: the axes of the chart have whole numbers alone, and the epoch's axis that epoch."""
     run(portolan, "--forgetting", "--epochs", ":1", "--plot", "none.svg")
@@ -338,6 +352,7 @@ def main():
         check_accuracy(check, portolan, gold, correct, later[:N], kinds)
         check_accuracy_errors(portolan)
         check_accuracy_plot(portolan)
+        check_long_names(portolan, maker)
         check_one_epoch(portolan)
         check_without_values(portolan)
         check_attributes(check, portolan, rng, gold, forgettable, length, source, [])

@@ -33,7 +33,9 @@ def runs():
     for name, ids in (("a", np.arange(N - 20)), ("b", random.permutation(np.arange(20, N))), ("few", np.arange(20, 24))):
         levels = [1 / (1 + np.exp(-(base[ids] + random.normal(0, 1, len(ids))))) for _ in range(5)]
         yield stores.run(name, [stores.batch(e, ids, p, p > 0.5) for e, p in enumerate(levels)])
-        if name != "few":
+        if name == "few":
+            yield stores.run("single", [stores.batch(0, ids[:1], levels[0][:1], levels[0][:1] > 0.5)])
+        else:
             zeros = np.zeros(len(ids))
             yield stores.run("losses-" + name, [stores.batch(e, ids, zeros, zeros > 0, task_loss=-np.log(p)) for e, p in enumerate(levels)])
     flat = np.full(N, 0.5)
@@ -130,6 +132,8 @@ def check_flat(portolan):
     assert all(np.allclose(block[:, 1], value) for at, value in ((0, 0.5), (3, 0)) for _, block in series[at:at + 3])
     portolan("compare", "flat", "a", "--scatter", "s.svg", "--script", "-o", "s.csv")
     assert [name for name, _ in blocks_of("s.gp")[1]] == ["examples", "examples"]
+    portolan("compare", "b", "single", "--scatter", "s.svg", "--script", "-o", "s.csv")
+    assert blocks_of("s.gp")[0].count("fewer than two examples") == 2
 
 
 def main():

@@ -103,6 +103,7 @@ def test_file(portolan, store, folder):
     check(blocks["about"]["shown"] == {"x": "variability", "y": "task_loss", "colour": "learning_speed"}, blocks["about"]["shown"])
     check(blocks["view"]["kind"] == "loss" and "cuts" not in blocks["view"] and blocks["left-out"] is None, "its view")
     check(write("--loss-threshold", "0.5").returncode == 0 and blocks_of(path)["about"]["shown"]["colour"] == "correctness", "with a threshold")
+    check(blocks_of(path)["view"]["loss_threshold"] == 0.5 and "loss_threshold" not in blocks["view"], "the threshold")
     check("at most --loss-threshold" in json.dumps(blocks_of(path)["view"]["columns"]), "what correctness is then")
     done = write("--y", "aum")
     check(done.returncode == 1 and "aum needs a label" in done.stderr, done.stderr)

@@ -140,14 +140,17 @@ def check_run(maker):
 def check_wrong():
     """Each error names file, line and field, and what was written before stays."""
     good = '{"pieces":["a"],"label":"x"}\n'
-    wrong = ['"a b"', '["a",1]', '["a",["b"]]', '["a",null]', '{"a":"b"}', "3", "true", '["a","\\u0000"]', '["a","\\ud800"]']
-    for text in wrong:
-        with open("wrong.jsonl", "w", encoding="utf-8") as file:
-            file.write(good + f'{{"pieces":{text},"label":"x"}}\n')
+    wrong = ['"a b"', '["a",1]', '["a",["b"]]', '["a",null]', '{"a":"b"}', "3", "true"]
+    no_text = ['["a","\\u0000"]', '["a","\\ud800"]', '["a","b\tc"]', b'["a","\xff"]']
+    for text in wrong + no_text:
+        raw = text if isinstance(text, bytes) else text.encode()
+        with open("wrong.jsonl", "wb") as file:
+            file.write(good.encode() + b'{"pieces":' + raw + b',"label":"x"}\n')
+        why = "is no list of strings" if text in wrong else "has a string that is no text"
         for command in (["artifacts"], ["upsample", "-o", "never.jsonl"]):
             done = portolan(*command, "wrong.jsonl", "--tokenized", "pieces", "--label-field", "label", "--min-count", 1, status=1)
-            assert b"wrong.jsonl: line 2: the field 'pieces' is no list of strings" in done.stderr, (text, done.stderr)
-    for text, status in (('[""a""]', 0), ('[""a"" ""b""]', 1), ('[""a""', 1), ('[""a""] more', 1), ("a b", 1), ('[""a"",]', 1), ('[""a""[""b""]', 1), ("[ ]", 0), ('[ ""a"" , ""b"" ] ', 0)):
+            assert f"wrong.jsonl: line 2: the field 'pieces' {why}".encode() in done.stderr, (text, done.stderr)
+    for text, status in (('[""a""]', 0), ('[""a"" ""b""]', 1), ('[""a""', 1), ('[""a""] more', 1), ("a b", 1), ('[""a"",]', 1), ('[""a""[""b""]', 1), ("[ ]", 0), (' [ ""a"" , ""b"" ] ', 0)):
         with open("wrong.csv", "w", encoding="utf-8") as file:
             file.write(f'pieces,label\n"[""a""]",x\n"{text}",y\n')
         done = portolan("artifacts", "wrong.csv", "--tokenized", "pieces", "--label-field", "label", "--min-count", 1, status=status)

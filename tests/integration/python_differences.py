@@ -12,8 +12,8 @@ from python_losses import expected, portolan_says, random_losses, record
 from python_losses_shown import says, table
 
 
-def record_labels(store, name, p, ids):
-    with portolan.Run(name, store=store) as run:
+def record_labels(store, name, p, ids, labels=None):
+    with portolan.Run(name, store=store, labels=labels) as run:
         for epoch, row in enumerate(p):
             run.log_gold(epoch, ids, row, row > 0.5, gold=[0] * len(ids))
             run.end_epoch(epoch)
@@ -76,6 +76,23 @@ def test_what_is_no_map_of_differences(pair, tmp_path, words):
     for file, why in (("m.html", "--minus is of pictures"), ("m.gif", "--minus and an animation are two pictures")):
         code, _, said = portolan_says("map", "one", "--minus", "other", "-o", tmp_path / file, store=pair)
         assert code == 2 and why in said, said
+
+
+def test_a_map_with_epochs(pair, tmp_path):
+    """Of epochs there is no difference, so they are not called one."""
+    report = json.loads(portolan_says("map", "one", "--minus", "other", "--x", "epochs", "-o", tmp_path / "m.svg", "--json", store=pair)[1])
+    assert report["x"]["measure"] == "epochs" and report["y"]["measure"] == "Δ confidence"
+
+
+def test_examples_of_any_run_with_other_classes(store):
+    """The number of a class means nothing in a run that gives it another name."""
+    p = np.full((2, 6), 0.75)
+    for name, ids, labels in (("abc", range(6), ["a", "b"]), ("xyz", range(3, 9), ["x", "y"]), ("abcd", range(3, 9), ["a", "b", "c"])):
+        record_labels(store, name, p, list(ids), labels)
+    for words in (("select", "abc", "--with", "xyz", "--union", "--by", "confidence:desc", "--with-measures", "--format", "csv"), ("compare", "abc", "xyz", "--average", "--union")):
+        code, out, said = portolan_says(*words, store=store)
+        assert code == 1 and not out and "run 'abc' calls class 0 'a', and run 'xyz' calls it 'x'" in said, (words, out, said)
+    assert len(says("select", "abc", "--with", "abcd", "--union", "--by", "confidence:desc", "--with-measures", "--format", "csv", store=store).split()) == 10
 
 
 def test_examples_of_any_run(pair):

@@ -217,6 +217,9 @@ aflite_report_accuracy(const struct filter *filter)
 
 	if (filter_left(filter) == filter->total)
 		message_note("aflite: held-out accuracy %.3f of all examples; nothing was removed", all);
+	else if (filter->made && isnan(filter->kept.accuracy))
+		message_note("aflite: held-out accuracy %.3f of all examples; of the kept there are no predictions",
+		             all);
 	else if (filter->made)
 		message_note(
 		        "aflite: held-out accuracy %.3f of all examples; the same predictions of the kept, which they "

@@ -57,7 +57,7 @@ filter_check(const struct filter_options *options, const struct filter_data *dat
 	if (options->target > rows)
 		die("--target-size %zu: there are %zu examples; with %zu they are measured, and none is removed",
 		    options->target, rows, rows);
-	if (data->classes > UINT16_MAX)
+	if (data->classes > UINT16_MAX && !data->made)
 		die("%zu labels are more than classes can be: are they ids?", data->classes);
 }
 

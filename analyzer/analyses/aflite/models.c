@@ -38,6 +38,8 @@ models_open(struct models *models, const char *path)
 	if (!strchr("fiub", header->kind))
 		die("%s holds texts: it needs 1 for right, 0 for wrong, and NaN where the model was trained on the example",
 		    path);
+	if (header->item_size > 8)
+		die("%s holds numbers of %zu bytes each: 8 at most are read", path, header->item_size);
 	models->count = (size_t)header->shape[0];
 }
 

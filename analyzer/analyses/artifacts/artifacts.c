@@ -195,9 +195,9 @@ artifacts_run(void *context, struct portolan_error *error)
 		artifacts_sides_make(artifacts);
 	if (artifacts->plot)
 		artifacts_draw(artifacts);
-	artifacts_write_table(artifacts);
 	if (artifacts->max_ppmi)
 		artifacts_write_max_ppmi(artifacts);
+	artifacts_write_table(artifacts);
 	if (artifacts->run)
 		status = artifacts_finish_run(artifacts);
 	of_data = corpus_options_report(options, &artifacts->counts, &artifacts->ranking);

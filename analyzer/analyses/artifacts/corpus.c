@@ -227,8 +227,11 @@ corpus_check_list(const struct corpus_reader *reader, size_t field, struct porto
 {
 	const struct field *found = &reader->fields.found[field];
 	const enum field_kind kind = reader->corpus->file.format == TABLE_JSONL ? FIELD_OTHER : FIELD_TEXT;
+	size_t at = 0;
 
-	return found->kind == kind && found->length > 0 && found->at[0] == '['
+	while (at < found->length && memchr(" \t\r\n", found->at[at], 4))
+		at++;
+	return found->kind == kind && at < found->length && found->at[at] == '['
 	               ? 0
 	               : corpus_reader_wrong(reader, reader->corpus->fields.names[field].text, NO_LIST, error);
 }
@@ -328,6 +331,11 @@ corpus_reader_token(struct corpus_reader *reader, struct token *token, struct po
 		                           error);
 	if (code == TOKENIZER_NO_LIST)
 		return corpus_reader_wrong(reader, corpus->request.texts[reader->next_text - 1], NO_LIST, error);
+	if (code == TOKENIZER_NO_TEXT)
+		return corpus_reader_wrong(reader, corpus->request.texts[reader->next_text - 1],
+		                           "has a string that is no text: it is not UTF-8, or has U+0000, half of a "
+		                           "surrogate pair, a control character that is not escaped, or no end",
+		                           error);
 	if (code < 0)
 		die("out of memory for a text of %s", corpus->file.path);
 	return code;

@@ -72,9 +72,13 @@ ppmi_take_record(const struct ppmi_guessing *guessing, struct ppmi_worker *worke
 {
 	const struct token_counts *counts = guessing->counts;
 	const struct field *label = worker->reader.label;
-	size_t own = counts->places[names_find(&counts->labels, label->at, label->length)];
+	uint32_t name = names_find(&counts->labels, label->at, label->length);
 	struct token token;
+	size_t own;
 
+	if (name == NAMES_NONE)
+		die("%s was changed while it was being read", worker->reader.corpus->file.path);
+	own = counts->places[name];
 	for (unsigned predictor = 0; predictor < PPMI_PREDICTORS; predictor++) {
 		struct ppmi_guesses *guesses = &worker->guesses[predictor];
 

@@ -78,7 +78,9 @@ scatter_write_title(struct scatter *scatter)
 	double r = correlation_pearson(scatter->x, scatter->y, scatter->n);
 	struct correlation_interval interval = correlation_interval(r, scatter->n, proportion_deviations(PAIR_LEVEL));
 
-	if (isnan(r))
+	if (scatter->n < 2)
+		snprintf(scatter->title, sizeof(scatter->title), "%s: fewer than two examples", scatter->measure);
+	else if (isnan(r))
 		snprintf(scatter->title, sizeof(scatter->title), "%s: no correlation, as it is constant in a run",
 		         scatter->measure);
 	else

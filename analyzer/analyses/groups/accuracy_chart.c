@@ -51,8 +51,8 @@ accuracy_name_class(const struct groups *groups, int32_t gold)
 	return label ? memory_text("%s", label) : memory_text("%d", gold);
 }
 
-/* The name of a row: the class, the value, or both; the caller's to free(). The class is cut where both are too long, as
- * it stands beside other values, too. */
+/* The name of a row: the class, the value, or both; the caller's to free(). Where both are too long the class is cut,
+ * down to half of the room, as it stands beside other values, too; the chart cuts the rest of the value. */
 static char *
 accuracy_name_row(const struct groups *groups, const struct accuracy_row *row, bool has_classes)
 {
@@ -63,12 +63,13 @@ accuracy_name_row(const struct groups *groups, const struct accuracy_row *row, b
 	if (!row->value || !has_classes)
 		return memory_text("%s", row->value ? row->value : class);
 	name = memory_text("%s, %s", class, row->value);
-	while (plot_width(name) > CHART_NAME_LONGEST && length > 1) {
+	while (plot_width(name) > CHART_NAME_LONGEST && plot_width(class) > CHART_NAME_LONGEST / 2) {
 		free(name);
 		do
 			length--;
-		while (length > 1 && ((unsigned char)class[length] & 0xc0) == 0x80);
-		name = memory_text("%.*s…, %s", (int)length, class, row->value);
+		while (length > 0 && ((unsigned char)class[length] & 0xc0) == 0x80);
+		class[length] = '\0';
+		name = memory_text("%s…, %s", class, row->value);
 	}
 	return name;
 }

@@ -24,8 +24,13 @@ function chosenToExport(state) {
   return chosen && repeatable(state, chosen);
 }
 
-/* The command that selects the same; store: null if it is not known. */
-export const commandOf = (run, store) => `portolan select ${quote(run)} --within ${SELECTION}${store ? ` --store ${quote(store)}` : ""}`;
+/* The command that selects the same; store: null if it is not known; threshold: of a run of losses, if there is one. */
+export function commandOf(run, store, threshold) {
+  const words = [`portolan select ${quote(run)} --within ${SELECTION}`];
+  if (store) words.push(`--store ${quote(store)}`);
+  if (threshold !== undefined) words.push(`--loss-threshold ${threshold}`);
+  return words.join(" ");
+}
 
 /* Saves a blob in the browser's folder for downloads. */
 export function saveFile(blob, name) {
@@ -102,7 +107,7 @@ class Export {
     }
     this.reasons.replaceChildren(...reasons);
     this.selection.disabled = this.command.hidden = !selection;
-    if (selection) showWords(this.code, commandOf(selection.run, this.#stores.get(selection.run)));
+    if (selection) showWords(this.code, commandOf(selection.run, this.#stores.get(selection.run), state.view.loss_threshold));
   }
 
   async #answer(as) {
