@@ -142,15 +142,15 @@ compare_labels(const struct aggregate *aggregate, const struct dynamics *other, 
 static int
 check_classes(const struct dynamics *dynamics, const struct dynamics *other, struct portolan_error *error)
 {
-	for (uint64_t class = 0; class < dynamics->info->label_count && class < other->info->label_count; class ++) {
-		const char *mine = store_snapshot_label(dynamics->snapshot, class);
-		const char *theirs = store_snapshot_label(other->snapshot, class);
+	for (uint64_t k = 0; k < dynamics->info->label_count && k < other->info->label_count; k++) {
+		const char *mine = store_snapshot_label(dynamics->snapshot, k);
+		const char *theirs = store_snapshot_label(other->snapshot, k);
 
 		if (mine && theirs && strcmp(mine, theirs) != 0)
 			return error_set(error, PORTOLAN_E_INVALID,
 			                 "run '%s' calls class %llu '%.100s', and run '%s' calls it '%.100s': examples "
 			                 "that only one run has cannot be put together with the others",
-			                 dynamics->info->name, (unsigned long long)class, mine, other->info->name,
+			                 dynamics->info->name, (unsigned long long)k, mine, other->info->name,
 			                 theirs);
 	}
 	return 0;
