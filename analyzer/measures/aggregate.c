@@ -150,8 +150,7 @@ check_classes(const struct dynamics *dynamics, const struct dynamics *other, str
 			return error_set(error, PORTOLAN_E_INVALID,
 			                 "run '%s' calls class %llu '%.100s', and run '%s' calls it '%.100s': examples "
 			                 "that only one run has cannot be put together with the others",
-			                 dynamics->info->name, (unsigned long long)k, mine, other->info->name,
-			                 theirs);
+			                 dynamics->info->name, (unsigned long long)k, mine, other->info->name, theirs);
 	}
 	return 0;
 }
