@@ -15,6 +15,10 @@ within_column(const struct within *within, const struct dynamics *dynamics, cons
 {
 	const struct dynamics_column *column = dynamics_column(dynamics, name);
 
+	if ((!column || !column->values) && measure_find(name) >= 0) {
+		dynamics_no_measure(dynamics, within->what, name, error);
+		return NULL;
+	}
 	if (!column || !column->values) {
 		within_wrong(within, error, "run '%s' has no measure '%.100s'", dynamics->info->name, name);
 		return NULL;

@@ -155,6 +155,18 @@ def test_a_map_of_losses_has_what_was_asked_for(store, tmp_path):
     assert (report["y"]["measure"], report["colour"]["measure"]) == ("Δ task loss", "Δ learning speed")
 
 
+def test_a_selection_by_what_needs_a_threshold(store, tmp_path):
+    """The selection that the live page of `serve --loss-threshold` exports needs the option, and its error says so."""
+    losses = random_losses(4, 60, 6, 0.0)
+    record(store, losses, list(range(60)))
+    path = tmp_path / "selection.json"
+    path.write_text(json.dumps({"run": "run", "filters": {"correctness": {"min": 0.75}}}))
+    code, out, said = portolan_says("select", "run", "--within", path, store=store)
+    assert code == 1 and not out and f"{path}: run 'run' records losses (log_loss), and correctness asks when an example is right: --loss-threshold T" in said, said
+    chosen = [int(line) for line in says("select", "run", "--within", path, "--loss-threshold", 1, store=store).split()]
+    assert chosen == np.flatnonzero((losses <= 1).mean(0) >= 0.75).tolist() and 0 < len(chosen) < 60
+
+
 def test_a_threshold_where_examples_are_shown(store, tmp_path):
     """show, report and the live page's view know when an example was right, as the definitions say."""
     losses = random_losses(9, 40, 8, 0.2)
