@@ -1,4 +1,4 @@
-"""What the studies compute by themselves (tools/studies/calibration.py), beside the definitions, counted out.
+"""What the studies compute by themselves (tools/studies/calibration.py), beside the definitions, counted out; and what they keep (stored.py).
 
     run_studies.py TOOLS
 """
@@ -13,6 +13,7 @@ import numpy as np
 sys.path.insert(0, os.path.join(sys.argv[1], "studies"))
 import calibration
 import charts
+from stored import stored
 
 
 def check_error():
@@ -52,6 +53,22 @@ def check_densities():
     assert (one.at_half, one.at_threshold) == (2 / 3, 1) and abs(one.threshold - 0.75) < 1e-12
 
 
+def check_stored(folder):
+    """What was found is found once, and anew where something that it depends on has changed, or is not known."""
+    path, found = folder / "study/seed1.json", []
+
+    def find():
+        found.append(len(found))
+        return {"accuracy": [float(len(found))]}
+
+    for made_with, want in (({"step": 0.1, "shares": (1, 2)}, 1), ({"step": 0.1, "shares": (1, 2)}, 1), ({"step": 0.2, "shares": (1, 2)}, 2), ({"step": 0.2}, 3)):
+        assert stored(path, made_with, find) == {"accuracy": [float(want)]}, made_with
+    for old in ('{"accuracy": [9]}', "[[1], {}]"):
+        path.write_text(old)
+        assert stored(path, {"step": 0.2}, find) == {"accuracy": [float(len(found))]}
+    assert len(found) == 5
+
+
 def check_chart(folder):
     """Any text in a picture is a text."""
     panel = charts.Panel("it's `date`", "x", "y", [charts.Series("'a", [(1, 2, 0.5), (10, 3, 0.1)]), charts.Series("b", [(1, 1), (10, 1)], 2, style="lines")], tics=(1, 10))
@@ -65,7 +82,8 @@ def main():
     check_densities()
     with tempfile.TemporaryDirectory() as folder:
         check_chart(Path(folder))
-    print("calibration as by its definitions")
+        check_stored(Path(folder))
+    print("calibration as by its definitions; what was found is kept")
 
 
 if __name__ == "__main__":

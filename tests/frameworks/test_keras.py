@@ -144,6 +144,10 @@ def test_what_is_refused(store):
     for loss in ("mse", "MAE", keras.losses.MeanSquaredError(), keras.losses.huber):
         with pytest.raises(ValueError, match="is one of regression, and y holds only 0 and 1. .* say task='regression'. If they are classes: .*scores='probs'"):
             fit(x, gold % 2, loss, [callback(x, gold % 2, run="other", store=store)], units=1)
+    with pytest.raises(ValueError, match="y holds only -1 and 1. If these are targets, say task='regression'"):
+        fit(x, gold % 2, "mse", [callback(x, gold % 2 * 2.0 - 1, run="other", store=store)], units=1)
+    with pytest.raises(ValueError, match="for the loss mse is not known: say scores='logits' or 'probs'$"):
+        fit(x, gold % 2, "mse", [callback(x, gold % 2, run="other", task="classification", store=store)], units=1)
     with pytest.raises(ValueError, match=r"the output has the shape \(None, 3\), and the loss mse is one of regression: one number.*If y holds classes: "):
         fit(x, np.eye(3)[gold], "mse", [callback(x, np.eye(3)[gold], run="other", store=store)])
     with pytest.raises(ValueError, match=r"y has the shape \(120, 2\), and the loss mse is one of regression: one number"):

@@ -133,6 +133,9 @@ def test_what_is_refused(store):
             del given["num_class"]
         with pytest.raises(ValueError, match=f"objective {name} gives no probability of a gold label, as binary, multiclass do, .*task='regression'"):
             lightgbm.train(given, train_set, 2, callbacks=[callback()])
+    for objective in ("regression", "poisson", "xentropy"):
+        with pytest.raises(ValueError, match="gives no probability of a gold label, as binary, multiclass do. Of .* say scores='logits', if its raw scores are those$"):
+            lightgbm.train(parameters(2, objective=objective), rows(X, gold / 2), 2, callbacks=[callback(task="classification")])
     with pytest.raises(ValueError, match="boosting='dart' changes the weights of earlier trees.*xgboost's"):
         lightgbm.train(parameters(3, boosting_type="dart"), rows(X, gold), 2, callbacks=[callback()])
     with pytest.raises(TypeError, match="lightgbm.cv trains a model for each fold"):

@@ -177,6 +177,16 @@ def test_a_loss_that_is_not_known(store):
     assert_trajectories(store, EPOCHS, by_hand(trained, x, gold, softmax))
 
 
+@pytest.mark.parametrize("kind", [NeuralNetClassifier, NeuralNetBinaryClassifier])
+def test_a_classifier_with_a_loss_of_regression(store, kind):
+    """It says that its targets are classes; what its module returns the loss does not say."""
+    x, gold = data(2)
+    made = lambda **more: net(portolan.skorch.PortolanCallback("run", store=store, **more), kind, nn.MSELoss, module__outputs=1, module__squeeze=True)
+    with pytest.raises(ValueError, match="MSELoss is not known: say scores="):
+        made().fit(x, gold.astype("f4"))
+    assert not store.exists(), "before a run is opened"
+
+
 def test_logarithms_of_probabilities(store):
     """NeuralNet takes NLLLoss as torch has it."""
     x, gold = data()

@@ -216,7 +216,7 @@ def test_wrong_shapes_raise_at_once(store, slow):
                               ((ids, logits[None], gold), r"logits must have the shape .* not \(1, 8, 9\)")):
             with pytest.raises(ValueError, match=message):
                 run.log_logits(0, *rows)
-        assert not run._copies._waiting
+        assert not run._copies.waiting
     with pytest.raises(portolan.Closed):
         run.log_logits(0, ids, logits, gold)
 
@@ -308,6 +308,32 @@ def test_losses_wait_no_more_than_logits_do(store, slow):
     assert {epoch: set(d["task_loss"][d["epoch"] == epoch]) for epoch in range(5)} == {0: {0.0}, 1: {1.0}, 2: {2.0}, 3: {4.0}, 4: {7.0}}
 
 
+@pytest.mark.parametrize("here", ["log_logits", "log_probs", "log_gold"])
+def test_what_is_logged_from_this_machines_memory_is_the_later_observation(store, slow, here):
+    ids, gold = np.arange(8), np.zeros(8, int)
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, torch.arange(8), torch.tensor([[2.0, 0.0, 0.0]]).expand(8, 3), torch.zeros(8).long())
+        assert run._handle.stats()["logged"] == 0
+        rows = {"log_logits": (np.zeros((8, 2)), gold), "log_probs": (np.full((8, 2), 0.5), gold), "log_gold": (np.full(8, 0.5), gold == 0)}[here]
+        getattr(run, here)(0, ids, *rows)
+        assert run._handle.stats()["logged"] == 16
+    np.testing.assert_allclose(portolan.measures("run", store=store)["confidence"], 0.5)
+
+
+@pytest.mark.parametrize("here", ["log_loss", "log_regression"])
+def test_losses_from_this_machines_memory_are_the_later_observations(store, slow, here):
+    ids = np.arange(8)
+    with portolan.Run("run", store=store) as run:
+        run.log_loss(0, torch.arange(8), torch.full((8,), 1.0))
+        rows = {"log_loss": (np.full(8, 4.0),), "log_regression": (np.full(8, 3.0), np.full(8, 5.0))}[here]
+        getattr(run, here)(0, ids, *rows)
+        assert run._handle.stats()["logged"] == 16
+        run.log_loss(1, torch.arange(8), torch.full((8,), 1.0))
+        assert run._handle.stats()["logged"] == 16 and Event.waited == 1, "others still wait for nothing"
+    d = portolan.dynamics("run", store=store)
+    assert set(d["task_loss"][d["epoch"] == 0]) == {4.0} and set(d["task_loss"][d["epoch"] == 1]) == {1.0}
+
+
 def test_losses_that_cannot_be_logged(store, slow, capfd):
     ids, loss = torch.arange(8), torch.rand(8)
     with portolan.Run("run", store=store) as run:
@@ -320,7 +346,7 @@ def test_losses_that_cannot_be_logged(store, slow, capfd):
                            (lambda: run.log_regression(0, ids, loss, loss, prediction=loss), "prediction and target are those of the regression itself")):
             with pytest.raises(ValueError, match=says):
                 call()
-        assert not run._copies._waiting
+        assert not run._copies.waiting
         loss[2], loss[5] = torch.nan, torch.inf
         run.log_loss(0, ids, loss)
         loss[:] = 0  # the caller's own, afterwards
@@ -396,7 +422,7 @@ def test_a_forked_child_leaves_them_alone(store, slow):
         run.log_logits(0, ids, logits, gold)
         child = os.fork()
         if child == 0:
-            os._exit(0 if not run._copies._waiting else 1)
+            os._exit(0 if not run._copies.waiting else 1)
         assert os.waitpid(child, 0)[1] == 0
     assert set(counts(store).values()) == {1}
 

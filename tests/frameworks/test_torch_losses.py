@@ -150,12 +150,49 @@ def test_what_is_refused(store):
                            ({"task": "regression"}, r"predicted has the shape \(120, 2\), and there are 120 ids: of a regression one number"),
                            ({"task": "regression", "loss": nn.MSELoss()}, "loss= is for any other task than regression"),
                            ({"loss": lambda output, y: (output[:, 0] - y).square().mean()}, "the loss is one number, and there are 120 ids.*reduction='none'"),
+                           ({"loss": lambda output, y: (output[:, :1] - y).square()}, r"the loss has the shape \(120, 120\), a number for each pair of examples"),
                            ({"loss": lambda output, y: output[:7, 0]}, r"the loss has the shape \(7,\), and there are 120 ids")):
             with pytest.raises(ValueError, match=says):
                 observe(run, model, loader, 0, **more)
+        with pytest.raises(ValueError, match="a number for each pair of examples"):  # the targets are a table, the outputs a row
+            observe(run, model, [(range(N), x, y[:, None])], 0, loss=lambda output, y: (output[:, 0] - y).square())
         run.log_loss(0, [1], [0.5])
         with pytest.raises(ValueError, match="records losses"):
             observe(run, model, [(range(N), x, y > 0)], 0)
+
+
+def test_a_table_of_losses_that_is_none_of_pairs(store):
+    """As many numbers for an example as there are examples; and a batch of one."""
+    x = torch.randn(FEATURES, FEATURES)
+    with portolan.Run("run", store=store) as run:
+        portolan.torch.observe(run, nn.Identity(), [(range(FEATURES), x, torch.zeros(FEATURES, FEATURES))], 0, loss=nn.MSELoss(reduction="none"))
+        portolan.torch.observe(run, nn.Identity(), [([9], x[:1, :1], torch.zeros(1))], 0, loss=nn.MSELoss(reduction="none"))
+    wanted = [*x.double().square().mean(1).tolist(), float(x[0, 0]) ** 2]
+    np.testing.assert_allclose(portolan.measures("run", store=store)["task_loss"], wanted, rtol=1e-6)
+
+
+def test_numbers_taken_for_labels(store):
+    """What is no label of one output is said to be perhaps a target; also where the first batch has only 0 and 1, or a resumed run holds losses."""
+    x, _ = data()
+    model, observe = make_model(nn.Sequential), portolan.torch.observe
+    says = r'gold: row 2 has 2(\.0)?, and of one output the classes are 0 and 1. .*Say task="regression"'
+    counts = torch.arange(N) % 2
+    counts[52] = 2
+    batches = lambda y: [(range(50), x[:50], y[:50]), (range(50, N), x[50:], y[50:])]
+    with portolan.Run("run", store=store) as run:
+        for y in (torch.arange(N), counts, counts.float()):
+            with pytest.raises(ValueError, match=says):
+                observe(run, model, batches(y), 0)
+        with pytest.raises(ValueError, match=says):
+            observe(run, model, [(range(4), x[:4], [0, 1, 2, 1])], 0)
+    with portolan.Run("losses", store=store) as run:
+        observe(run, model, batches(counts.flip(0).float()), 0, task="regression")
+    with portolan.Run("losses", store=store, resume=True) as run:
+        with pytest.raises(ValueError, match=says):
+            observe(run, model, batches(counts.float()), 1)
+    with portolan.Run("losses", store=store, resume=True) as run:
+        observe(run, model, batches(counts.float()), 2, task="regression")
+    assert set(portolan.dynamics("losses", store=store)["epoch"]) == {0, 2}
 
 
 def test_the_training_pass(store):

@@ -382,6 +382,15 @@ def test_the_mixin_records_a_regression(store, tmp_path):
     check_numbers(store, "run", [predicted] * EPOCHS, [e["label"] for e in examples], [e["guid"] for e in examples])
 
 
+def test_a_loss_of_all_pairs_is_refused(store, tmp_path):
+    """Logits (n, 1) less labels (n,)."""
+    examples = numbers()
+    callback = PortolanCallback(examples, "guid", "run", loss=lambda outputs, labels: (outputs.logits - labels).abs(), store=store)
+    trainer = Trainer(make_model(num_labels=1), arguments(tmp_path), train_dataset=examples, data_collator=collate, callbacks=[callback])
+    with pytest.raises(ValueError, match=r"the loss has the shape \(\d+, \d+\), a number for each pair of examples.*loss\(output.squeeze\(-1\), y\)"):
+        trainer.train()
+
+
 def test_any_other_loss(store, tmp_path):
     """A regression of three numbers."""
     examples = numbers(3)

@@ -121,10 +121,29 @@ def test_an_objective_of_ones_own(store):
 
     with pytest.raises(ValueError, match="reg:squarederror is also what XGBoost calls a function of your own, and the labels are only 0 and 1: .*scores='logits'"):
         xgboost.train({}, train_set, 2, obj=logistic, callbacks=[portolan.xgboost.PortolanCallback(train_set, store=store)])
+    signs = xgboost.DMatrix(X, 2 * gold - 1)
+    with pytest.raises(ValueError, match="the labels are only -1 and 1: .*scores='logits' if they are classes .0 and 1."):
+        xgboost.train({}, signs, 2, obj=logistic, callbacks=[portolan.xgboost.PortolanCallback(signs, store=store)])
     record = portolan.xgboost.PortolanCallback(train_set, run="run", scores="logits", store=store)
     booster = xgboost.train({"base_score": 0}, train_set, 3, obj=logistic, callbacks=[record])
     p = [expit(booster.predict(train_set, output_margin=True, iteration_range=(0, rounds))) for rounds in (1, 2, 3)]
     check_record(store, "run", [np.stack([1 - one, one], axis=1) for one in p], gold, atol=2e-6)
+
+
+def test_reg_logistic_of_classes(store):
+    """It is binary:logistic by another name: with two labels the caller says which is meant."""
+    X, gold = data(2)
+    train_set, given = xgboost.DMatrix(X, gold), parameters(2, objective="reg:logistic")
+    callback = lambda **more: [portolan.xgboost.PortolanCallback(train_set, store=store, **more)]
+    with pytest.raises(ValueError, match="reg:logistic is the loss of binary:logistic, and the labels are only 0 and 1: say scores='logits'.*task='regression'"):
+        xgboost.train(given, train_set, 2, callbacks=callback())
+    booster = xgboost.train(given, train_set, 3, callbacks=callback(run="classes", scores="logits"))
+    xgboost.train(given, train_set, 3, callbacks=callback(run="numbers", task="regression"))
+    p = [booster.predict(train_set, iteration_range=(0, rounds)) for rounds in (1, 2, 3)]
+    check_record(store, "classes", [np.stack([1 - one, one], axis=1) for one in p], gold, atol=2e-6)
+    check_numbers(store, "numbers", p, gold.astype(float))
+    named = xgboost.train(parameters(2), train_set, 3, callbacks=callback(run="said", task="classification"))
+    check_record(store, "said", [np.stack([1 - one, one], axis=1) for one in (named.predict(train_set, iteration_range=(0, k)) for k in (1, 2, 3))], gold, atol=2e-6)
 
 
 def test_what_is_refused(store):
@@ -138,6 +157,10 @@ def test_what_is_refused(store):
         callback(train_set, task="x")
     with pytest.raises(ValueError, match="scores='logits' is what a classifier returns, and task='regression'"):
         callback(train_set, scores="logits", task="regression")
+    for objective in ("reg:squarederror", "count:poisson", "rank:ndcg"):
+        given = ranked if objective == "rank:ndcg" else train_set
+        with pytest.raises(ValueError, match=f"objective {objective} gives no probability of a gold label, as [a-z:, ]+ do. Of .* say scores='logits', if its raw scores are those$"):
+            xgboost.train({"objective": objective}, given, 2, callbacks=[callback(given, task="classification")])
     several = xgboost.DMatrix(X, X[:, :2])
     with pytest.raises(ValueError, match=r"the targets have the shape \(240, 2\).*run.log_loss"):
         xgboost.train({"objective": "reg:squarederror"}, several, 2, callbacks=[callback(several)])

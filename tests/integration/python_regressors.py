@@ -143,14 +143,27 @@ class Plain(BaseEstimator):
 
 def test_the_task_can_be_said(store, opened_with):
     X, y = data()
-    with pytest.raises(TypeError, match="Plain has no probabilities"):
-        track(Plain(), X, np.round(y), "run", store=store)
+    for call in (track, cross_val_track):
+        with pytest.raises(TypeError, match="Plain has no probabilities, and does not say that it is a classifier: say task='regression'"):
+            call(Plain(), X, np.round(y), "run", store=store)
+        with pytest.raises(TypeError, match="SGDRegressor is a regressor, and has no probabilities: leave task='classification' out") as said:
+            call(SGDRegressor(), X, np.round(y), "run", task="classification", store=store)
+        assert "log_loss" not in str(said.value)
     track(Plain(), X, y, "run", 1, task="regression", store=store)
     check_numbers(store, "run", [np.full(EXAMPLES, y.mean())], y)
     assert opened_with["examples"] == EXAMPLES and "labels" not in opened_with
     for call in (track, cross_val_track):
         with pytest.raises(ValueError, match="task must be 'classification' or 'regression', not 'regress'"):
             call(Plain(), X, y, "other", task="regress", store=store)
+
+
+def test_targets_in_a_column_of_objects(store):
+    """As a data frame with mixed columns gives them."""
+    X, y = data()
+    track(Plain(), X, y.astype(object), "run", 1, task="regression", store=store)
+    check_numbers(store, "run", [np.full(EXAMPLES, y.mean())], y)
+    with pytest.raises(ValueError, match="y holds 'a', and the estimator is a regressor"):
+        track(SGDRegressor(), X, np.array(["a", *y[1:]], dtype=object), "other", store=store)
 
 
 def test_what_is_refused(store):
@@ -160,6 +173,7 @@ def test_what_is_refused(store):
         (track, SGDRegressor, {}, TypeError, r"is a class: make one, SGDRegressor\("),
         (track, SGDRegressor(), {"first_epoch": 3}, ValueError, "this SGDRegressor has not been trained"),
         (track, SGDRegressor(), {"correct_only": True}, ValueError, "correct_only=True is for classifiers"),
+        (track, GradientBoostingRegressor(), {"correct_only": True}, ValueError, "correct_only=True is for classifiers"),
         (track, SGDRegressor(), {"ids": [1, 2]}, ValueError, "2 ids and 240 targets"),
         (track, SGDClassifier(loss="log_loss"), {}, ValueError, "y holds numbers that are no classes"),
         (cross_val_track, LinearRegression(), {"epochs": 5}, ValueError, "LinearRegression has neither partial_fit nor staged_predict: its fit is one epoch, not 5"),

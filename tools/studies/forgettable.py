@@ -8,8 +8,6 @@ time, at a smaller step, on those words; or on as many random ones; on as many w
 What counts is the accuracy where the cue misleads; and what the probabilities are worth where half of the cues do (calibration.py).
 """
 
-import json
-
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -18,6 +16,7 @@ from sklearn.linear_model import SGDClassifier
 import calibration
 import portolan
 import portolan.sklearn
+from stored import stored
 
 PER_LANGUAGE = 4000
 CUE_IS_RIGHT = 0.9
@@ -183,14 +182,15 @@ def one_seed(study, seed):
 
 def stored_seed(study, seed):
     """one_seed(), or what it found before."""
-    path = study.out / f"forgettable/seed{seed}.json"
-    if not path.exists():
+
+    def find():
         rows, models, fact = one_seed(study, seed)
-        path.parent.mkdir(exist_ok=True)
-        path.with_suffix(".part").write_text(json.dumps([rows, {name: calibration.as_json(one) for name, one in models.items()}, fact]))
-        path.with_suffix(".part").rename(path)
         study.progress.finish(f"seed {seed}: where the cue misleads, " + ", ".join(f"{title}: {row[2]:.3f}" for title, row in rows.items()))
-    rows, models, fact = json.loads(path.read_text())
+        return [rows, {name: calibration.as_json(one) for name, one in models.items()}, fact]
+
+    made_with = {"words": [len(study.train.words), len(study.held_out.words)], "per_language": PER_LANGUAGE, "cue_is_right": CUE_IS_RIGHT,
+                 "network": [HIDDEN, BATCH, EPOCHS, STEP], "second": [SECOND_EPOCHS, SECOND_STEP], "half": calibration.HALF}
+    rows, models, fact = stored(study.out / f"forgettable/seed{seed}.json", made_with, find)
     return rows, {name: calibration.from_json(of) for name, of in models.items()}, fact
 
 

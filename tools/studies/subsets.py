@@ -6,7 +6,6 @@ of up to four letters and the cue is recorded; each rule chooses from that run; 
 many steps as the recorded one. Each seed has its own words, cues, run, draws and models.
 """
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import charts
 import demo_train
 import portolan
 from forgettable import CUE_IS_RIGHT, PER_LANGUAGE, TESTS, Cued, choose
+from stored import stored
 
 SEEDS = (1, 2, 3, 4, 5)
 SHARES = (0.5, 0.33, 0.25, 0.17, 0.1, 0.05, 0.01)  # the paper's
@@ -85,13 +85,16 @@ def cell(program, words, held_out, classes, seed):
 
 
 def stored_cell(program, folder, words, held_out, classes, seed):
-    path = folder / f"seed{seed}.json"
-    if not path.exists():
+    """cell(), or what it found before."""
+
+    def find():
         found = cell(program, words, held_out, classes, seed)
-        path.with_suffix(".part").write_text(json.dumps(found))
-        path.with_suffix(".part").rename(path)
         print(f"subsets, seed {seed} done", file=sys.stderr)
-    return json.loads(path.read_text())
+        return found
+
+    made_with = {"words": [len(words.words), len(held_out.words)], "per_language": PER_LANGUAGE, "cue_is_right": CUE_IS_RIGHT, "columns": COLUMNS,
+                 "model": [EPOCHS, STEP, BATCH], "rules": RULES, "shares": SHARES, "replaced": [REPLACED_AT, *REPLACED]}
+    return stored(folder / f"seed{seed}.json", made_with, find)
 
 
 # The tables and the charts

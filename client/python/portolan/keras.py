@@ -42,8 +42,9 @@ class PortolanCallback(keras.callbacks.Callback):
         ids: (n,) ids; default: 0 ... n-1.
         run: the run's name, or an open portolan.Run. Default: the model's name.
         scores: "logits" or "probs": what a classifier returns. Default: found out from the loss.
-        task: "regression" or "classification". Default: a model with a loss of regression (mse, ...) is one, unless `scores` is given. Targets
-            that are only 0 and 1 may be classes, so there it has to be said.
+        task: "regression" or "classification". Default: a model with a loss of regression (mse, ...) is one, unless `scores` is given, which alone
+            says what such a model returns if it classifies. A `y` with at most two different values may hold classes, so there one of the two has to
+            be given.
         output: the name or number of the output to record, for a model with several.
         per_label: examples have several labels, y is (n, labels) of 0 and 1: True, or the labels' names; each label of each example is
             recorded as ``"ID#LABEL"``.
@@ -130,7 +131,7 @@ class PortolanCallback(keras.callbacks.Callback):
             if self._y is not None:
                 _check_targets(self._y, _of_output(getattr(self.model, "output_shape", None), self._output), loss, task)
             return "numbers"
-        return self._scores or _scores_of(self.model, self._output)
+        return self._scores or _scores_of(self.model, self._output, task)
 
     def _log(self, epoch: int, ids: Any, outputs: Any, gold: Any) -> None:
         if isinstance(outputs, (list, tuple, dict)):
@@ -159,7 +160,7 @@ def _check_labels(y: Any, shape: Any) -> None:
 
 
 def _check_targets(y: Any, shape: Any, loss: str, task: str | None) -> None:
-    """Checks the targets of a regression, before training. Those that are only 0 and 1 may be classes. `shape`: that of the output, if it is known."""
+    """Checks the targets of a regression, before training. Those of at most two different values may be classes. `shape`: that of the output, if it is known."""
     several = isinstance(shape, tuple) and shape[1:] not in ((), (1,), (None,))
     if several or y.shape[1:] not in ((), (1,)):
         raise ValueError(
@@ -167,9 +168,10 @@ def _check_targets(y: Any, shape: Any, loss: str, task: str | None) -> None:
             "number for each example can be recorded. Of several, log the loss of each example with run.log_loss(). If y holds classes: compile with a "
             "loss of classification, such as sparse_categorical_crossentropy; or say scores='probs' or 'logits', which records the model as it is"
         )
-    if task is None and bool(((y == 0) | (y == 1)).all()):
+    distinct = np.unique(y)
+    if task is None and len(distinct) <= 2:
         raise ValueError(
-            f"{_HOOK}: the loss {loss} is one of regression, and y holds only 0 and 1. If these are targets, say task='regression'. If they are classes: "
+            f"{_HOOK}: the loss {loss} is one of regression, and y holds only {' and '.join(f'{float(one):g}' for one in distinct)}. If these are targets, say task='regression'. If they are classes: "
             "compile with a loss of classification, such as binary_crossentropy; or say scores='probs' or 'logits', which records the model as it is"
         )
 
@@ -216,7 +218,7 @@ def _loss_of(model: Any, output: Any) -> Any:
     return loss
 
 
-def _scores_of(model: Any, output: Any) -> str:
+def _scores_of(model: Any, output: Any, task: str | None) -> str:
     """"logits" or "probs": what the model returns, by its loss."""
     loss = _loss_of(model, output)
     from_logits = getattr(loss, "from_logits", None)
@@ -224,7 +226,8 @@ def _scores_of(model: Any, output: Any) -> str:
         return "logits" if from_logits else "probs"
     if _name_of(loss) in _LOGITS_OR_PROBS:
         return "probs"  # given as a name or a function, these do not say whether they get logits
-    raise ValueError(f"{_HOOK}: what the model returns for the loss {_name_of(loss)} is not known: say scores='logits' or 'probs', or task='regression'")
+    other = "" if task else ", or task='regression'"
+    raise ValueError(f"{_HOOK}: what the model returns for the loss {_name_of(loss)} is not known: say scores='logits' or 'probs'{other}")
 
 
 def _name_of(loss: Any) -> str:

@@ -35,7 +35,7 @@ class PortolanCallback:
         every: rounds in an epoch: 10 records after rounds 10, 20, ..., and after the last.
         scores: "logits", for an objective of your own whose raw scores are logits. For any other, the objective decides.
         task: "regression": a number for each row is predicted, and recorded beside its target, with the squared error. Default: so it is with the
-            objectives of regression (regression, huber, poisson, ...).
+            objectives of regression (regression, huber, poisson, ...). "classification": an objective of classes, or `scores`, is required.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     Every row is recorded, also those that bagging leaves out of a round. init_model= goes on with the run. LightGBM does not tell a callback

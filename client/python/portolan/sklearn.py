@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
 from portolan._recording import _estimators, _folds, _hooks, _regression, _tasks
 from portolan._recording._run import Run
@@ -114,6 +114,7 @@ def cross_val_track(
         in_fold: record also how each clone sees the rows it is trained on, as runs NAME/fold0, NAME/fold1, ..., with the ids that
             these rows have in the whole.
         n_jobs: folds trained at a time, by joblib: in threads, unless joblib.parallel_config() says otherwise.
+        task: as for track().
         options: of portolan.Run, for runs that are opened here: store, config, if_exists, ...
 
     Returns:
@@ -160,6 +161,8 @@ def _rows_of(who: str, X: Any, y: Any, weights: Any, regression: bool, trained: 
 
 def _check_cross_validated(estimator: Any, epochs: int | None, regression: bool) -> None:
     name, staged = type(estimator).__name__, "staged_predict" if regression else "staged_predict_proba"
+    if not regression and not hasattr(estimator, "predict_proba") and not is_classifier(estimator):
+        raise TypeError(f"{_folds.HOOK}: {_no_classifier(estimator)}")
     if not regression and not hasattr(estimator, "predict_proba"):
         raise TypeError(
             f"{_folds.HOOK}: {name} has no predict_proba: take loss='log_loss' or probability=True where there is a choice, or "
@@ -169,8 +172,18 @@ def _check_cross_validated(estimator: Any, epochs: int | None, regression: bool)
         raise ValueError(f"{_folds.HOOK}: {name} has neither partial_fit nor {staged}: its fit is one epoch, not {epochs}")
 
 
+def _no_classifier(estimator: Any) -> str:
+    """Of an estimator without probabilities that does not say that it is a classifier."""
+    name = type(estimator).__name__
+    if is_regressor(estimator):
+        return f"{name} is a regressor, and has no probabilities: leave task='classification' out"
+    return f"{name} has no probabilities, and does not say that it is a classifier: say task='regression', if it predicts numbers"
+
+
 def _check(estimator: Any, staged: bool, correct_only: bool, first_epoch: int, regression: bool) -> None:
     name = type(estimator).__name__
+    if correct_only and regression:
+        raise ValueError(f"{_HOOK}: correct_only=True is for classifiers, and {name} is a regressor")
     if staged:
         return
     if not hasattr(estimator, "partial_fit"):
@@ -180,9 +193,9 @@ def _check(estimator: Any, staged: bool, correct_only: bool, first_epoch: int, r
             f"{_HOOK}: {name} has neither partial_fit nor {method}, so there are no epochs to record: take an estimator that "
             f"has ({such}, ...); of a Pipeline, its last step, on transformed rows. cross_val_track takes any, and records one epoch, out of fold"
         )
-    if correct_only and regression:
-        raise ValueError(f"{_HOOK}: correct_only=True is for classifiers, and {name} is a regressor")
     if not regression and not hasattr(estimator, "predict_proba") and not correct_only:
+        if not is_classifier(estimator):
+            raise TypeError(f"{_HOOK}: {_no_classifier(estimator)}, or record correctness alone with correct_only=True")
         loss = getattr(estimator, "loss", None)
         given = f"{name}(loss={loss!r})" if isinstance(loss, str) else name
         raise TypeError(

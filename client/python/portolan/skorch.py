@@ -19,6 +19,7 @@ import torch
 from skorch.callbacks import Callback
 from skorch.dataset import unpack_data
 from skorch.helper import SliceDataset
+from sklearn.base import ClassifierMixin
 from torch.utils.data import SequentialSampler, Subset
 
 from portolan._portolan import Refused
@@ -50,8 +51,8 @@ class PortolanCallback(Callback):
         folds: True: each fit() is a run of its own, NAME/fold0, NAME/fold1, ..., in the order in which they begin, even at the same
             time: for cross_validate and searches. The X of fit() must then say which rows of the whole it holds: by an entry with
             ids, or as a SliceDataset.
-        task: "classification" or "regression", of one number for each row. Default: a NeuralNetRegressor, and a NeuralNet whose criterion is a
-            loss of regression (MSELoss, L1Loss, SmoothL1Loss, HuberLoss), is one, unless `scores` is given.
+        task: "classification" or "regression", of one number for each row. Default: a NeuralNetRegressor, and a NeuralNet that is no classifier,
+            whose criterion is a loss of regression (MSELoss, L1Loss, SmoothL1Loss, HuberLoss), is one, unless `scores` is given.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     partial_fit(), and a net whose history was loaded, go on with the run.
@@ -237,7 +238,7 @@ def _epoch(net: Any) -> int:
 def _is_regression(net: Any) -> bool:
     if isinstance(net, (skorch.NeuralNetRegressor, skorch.NeuralNetClassifier)):
         return isinstance(net, skorch.NeuralNetRegressor)
-    return isinstance(net.criterion_, _OF_REGRESSION)
+    return isinstance(net.criterion_, _OF_REGRESSION) and not isinstance(net, ClassifierMixin)  # such as NeuralNetBinaryClassifier
 
 
 def _scores_of(net: Any) -> str:

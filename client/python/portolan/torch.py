@@ -215,7 +215,8 @@ def observe(
             run.log_regression() does. "classification": y is a class. Default: a regression where the first batch has one output and one
             floating-point target for each example, and targets beyond -1 and 1.
         loss: of any other task: ``loss(output, y)``, with what the model returned, gives the loss of each example, (n,), as a loss with
-            reduction="none" does; of several for an example, as (n, pixels), the mean is recorded, as run.log_loss() does.
+            reduction="none" does; of several for an example, as (n, pixels), the mean is recorded, as run.log_loss() does. Positions that the loss
+            ignores count as 0 in this mean: divide by the number of the others yourself, ``l.sum(1) / (y != -100).sum(1)``.
         end_epoch: call run.end_epoch(epoch) at the end.
 
     Returns:
@@ -233,7 +234,7 @@ def observe(
             names, inputs, labels = split_batch(batch, ids, gold)
             output = call(module, to_device(inputs, device))
         if loss is not None:
-            _hooks.log_losses(run, epoch, names, loss(output, to_device(labels, device)))
+            _hooks.log_losses(run, epoch, names, loss(output, to_device(labels, device)), labels)
         else:
             _hooks.log_batch(run, epoch, names, output if forward is not None else logits_of(output), labels, task)
         return len(names)

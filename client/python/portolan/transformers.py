@@ -43,7 +43,9 @@ class PortolanCallback(TrainerCallback):
         observations: ``f(ids, inputs, outputs) -> (ids, logits, gold)``, for models with several labels, such as spans.
         task: "classification" or "regression", of one number for each example (``observations`` then gives (ids, predicted, target)). Default:
             what the model's problem_type says, and a regression for a sequence classifier with num_labels=1.
-        loss: of any other task: ``loss(outputs, labels)``, with what the model returned, gives the loss of each example, (n,).
+        loss: of any other task: ``loss(outputs, labels)``, with what the model returned, gives the loss of each example, (n,); several of an
+            example are averaged. Positions that the loss ignores count as 0 in this mean: divide by the number of the others yourself,
+            ``l.sum(1) / (y != -100).sum(1)``.
         batch_size: of the pass; default: per_device_eval_batch_size.
         correct_share, tokens: for language models: the share of its target tokens that must be predicted for an example to count as correct;
             True: an observation for each target token instead of each example. See portolan.language.log.

@@ -31,7 +31,7 @@ _OF_REGRESSION = (
     *("reg:squarederror", "reg:squaredlogerror", "reg:logistic", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror", "reg:gamma"),
     *("reg:tweedie", "reg:expectileerror", "count:poisson"),
 )
-_DEFAULT = "reg:squarederror"
+_DEFAULT, _OF_EITHER = "reg:squarederror", "reg:logistic"
 
 
 class PortolanCallback(xgboost.callback.TrainingCallback):
@@ -45,8 +45,8 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         every: rounds in an epoch: 10 records after rounds 10, 20, ..., and after the last.
         scores: "logits", for an objective of your own whose raw scores are logits. For any other, the objective decides.
         task: "regression": a number for each row is predicted, and recorded beside its target, with the squared error. Default: so it is with the
-            objectives reg:... and count:poisson. An objective that is a function looks like reg:squarederror; so where all labels are 0 and 1,
-            it has to be said.
+            objectives reg:... and count:poisson. An objective that is a function looks like reg:squarederror, and reg:logistic takes classes, too;
+            so where there are at most two different labels, it has to be said. "classification": an objective of classes, or `scores`, is required.
         per_label: rows have several labels: True, or the labels' names; each label of each row is recorded as ``"ID#LABEL"``.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
@@ -87,8 +87,8 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         # One matrix is kept throughout the training: XGBoost then only adds the trees of the new round to its predictions for that matrix.
         self._matrix = self._data if isinstance(self._data, xgboost.DMatrix) else xgboost.DMatrix(self._data, enable_categorical=True)
         labels = _labels(self._matrix, self._y)
-        if self._regression and self._rounds.recorder.task is None and objective == _DEFAULT:
-            _check_default(labels)
+        if self._regression and self._rounds.recorder.task is None and objective in (_DEFAULT, _OF_EITHER):
+            _check_either(objective, labels)
         self._rounds.begin("xgboost", _record(config, objective), labels, model.num_boosted_rounds(), self._regression)
         return model
 
@@ -110,12 +110,15 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         self._rounds.add(rounds, model.predict(self._matrix, output_margin=not self._regression), logits=True)
 
 
-def _check_default(labels: Any) -> None:
-    """The objective of XGBoost's own choice may be a function of the caller's, which XGBoost does not name, and whose labels may be classes."""
-    if len(labels) and bool(((labels == 0) | (labels == 1)).all()):
+def _check_either(objective: str, labels: Any) -> None:
+    """The objective of XGBoost's own choice may be a function of the caller's, which XGBoost does not name, and whose labels may be classes;
+    reg:logistic is binary:logistic by another name."""
+    distinct = np.unique(labels)
+    if 0 < len(distinct) <= 2:
+        may = "is also what XGBoost calls a function of your own" if objective == _DEFAULT else "is the loss of binary:logistic"
         raise ValueError(
-            f"{_HOOK}: the objective {_DEFAULT} is also what XGBoost calls a function of your own, and the labels are only 0 and 1: say scores='logits' "
-            "if they are classes, and the raw scores their logits; task='regression' if they are numbers"
+            f"{_HOOK}: the objective {objective} {may}, and the labels are only {' and '.join(f'{one:g}' for one in distinct)}: say scores='logits' if they "
+            "are classes (0 and 1), and the raw scores their logits; task='regression' if they are numbers"
         )
 
 

@@ -99,14 +99,13 @@ class Rounds:
 def is_regression(hook: str, task: str | None, scores: str | None, objective: str, of_labels: Sequence[str], of_numbers: Sequence[str]) -> bool:
     """Does the objective predict numbers? ValueError if neither that nor the probability of a gold label. `of_labels`, `of_numbers`: the names of
     those that do."""
-    if task is not None:
-        return task == "regression"
-    if scores is None and objective in of_numbers:
+    if task == "regression" or task is None and scores is None and objective in of_numbers:
         return True
     if scores is None and objective not in of_labels:
+        no_number = "" if task else f", and predicts no number, as {', '.join(of_numbers)} do"
         raise ValueError(
-            f"{hook}: the objective {objective} gives no probability of a gold label, as {', '.join(of_labels)} do, and predicts no number, as "
-            f"{', '.join(of_numbers)} do. Of an objective of your own say scores='logits', if its raw scores are those, or task='regression'"
+            f"{hook}: the objective {objective} gives no probability of a gold label, as {', '.join(of_labels)} do{no_number}. Of an objective of your own "
+            f"say scores='logits', if its raw scores are those{'' if task else chr(44) + ' or task=' + repr('regression')}"
         )
     return False
 

@@ -45,31 +45,31 @@ def is_remote(values: Any) -> bool:
 
 
 class Copies:
-    """Blocks of one run on their way from a device, in the order in which they were logged."""
+    """Blocks of one run on their way from a device, in the order in which they were logged: `waiting`."""
 
     def __init__(self, deliver: Deliver) -> None:
         self._deliver = deliver
-        self._waiting: deque[Waiting] = deque()
+        self.waiting: deque[Waiting] = deque()
         self._lock = threading.Lock()
 
     def put(self, block: Waiting) -> None:
         """Begins to log a batch."""
         with self._lock:
-            self._waiting.append(block)
-            while self._waiting and (len(self._waiting) > _MOST_WAITING or self._waiting[0].has_arrived()):
-                self._waiting.popleft().deliver(self._deliver)
+            self.waiting.append(block)
+            while self.waiting and (len(self.waiting) > _MOST_WAITING or self.waiting[0].has_arrived()):
+                self.waiting.popleft().deliver(self._deliver)
 
     def drain(self) -> None:
         """Waits for the blocks under way, and logs them."""
-        if not self._waiting:
+        if not self.waiting:
             return
         with self._lock:
-            while self._waiting:
-                self._waiting.popleft().deliver(self._deliver)
+            while self.waiting:
+                self.waiting.popleft().deliver(self._deliver)
 
     def abandon(self) -> None:
         """In a forked child: the blocks under way belong to the parent, and so does the lock."""
-        self._waiting, self._lock = deque(), threading.Lock()
+        self.waiting, self._lock = deque(), threading.Lock()
 
 
 class _Block:

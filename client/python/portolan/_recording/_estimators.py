@@ -94,6 +94,11 @@ def targets_of(y: Any, who: str) -> Any:
             f"{who}: y has the shape {targets.shape}: of several numbers for each row log the loss, run.log_loss(), in a loop of your own; or track "
             "a regressor for each of them, as a run of its own"
         )
+    if targets.dtype.kind == "O":
+        try:
+            targets = targets.astype(np.float64)
+        except (TypeError, ValueError):
+            pass  # said below
     if targets.dtype.kind not in "fiub":
         raise ValueError(f"{who}: y holds {targets.tolist()[0]!r}, and the estimator is a regressor: it must hold numbers")
     return targets.astype(np.float64)

@@ -121,9 +121,9 @@ class Recorder:
         """A number for each example, (n,) or (n, 1)."""
         self.log_with(log_numbers, epoch, ids, predicted, target)
 
-    def log_loss(self, epoch: int, ids: Any, losses: Any) -> None:
-        """A loss for each example; of several in a row the mean."""
-        self.log_with(log_losses, epoch, ids, losses)
+    def log_loss(self, epoch: int, ids: Any, losses: Any, target: Any) -> None:
+        """A loss for each example; of several in a row the mean. `target`: what they were computed with."""
+        self.log_with(log_losses, epoch, ids, losses, target)
 
     def log_with(self, log: Callable[..., None], epoch: int, ids: Any, *arguments: Any) -> None:
         """A batch that `log` records: ``log(run, epoch, ids, *arguments)``."""
@@ -189,8 +189,8 @@ def log_numbers(run: Run, epoch: int, ids: Any, predicted: Any, target: Any) -> 
     run.log_regression(epoch, *_regression.as_numbers(ids, predicted, target))
 
 
-def log_losses(run: Run, epoch: int, ids: Any, losses: Any) -> None:
-    run.log_loss(epoch, *_regression.as_losses(ids, losses))
+def log_losses(run: Run, epoch: int, ids: Any, losses: Any, target: Any) -> None:
+    run.log_loss(epoch, *_regression.as_losses(ids, losses, target))
 
 
 def check_mode(run: Run, mode: str, hook: str) -> None:

@@ -67,12 +67,18 @@ def _numbers(name: str, values: Any, count: int) -> Any:
     return values.reshape(-1)
 
 
-def as_losses(ids: Any, losses: Any) -> tuple[Any, Any]:
-    """(ids, losses), one for each example: several in a row, as of pixels, are averaged."""
+def as_losses(ids: Any, losses: Any, target: Any = None) -> tuple[Any, Any]:
+    """(ids, losses), one for each example: several in a row, as of pixels, are averaged. `target`: what the losses were computed with. ValueError for
+    losses of all pairs of examples, which (n, 1) beside (n,) gives."""
     shape = _shapes.shape_of(losses)
     if shape is None or shape == (len(ids),):
         return ids, losses
     if not shape or shape[0] != len(ids):
         what = f"has the shape {shape}" if shape else "is one number"
         raise ValueError(f"the loss {what}, and there are {len(ids)} ids: a loss for each example is expected, as reduction='none' gives it")
+    if shape[0] > 1 and shape == (shape[0],) * 2 and _shapes.shape_of(target) in (shape[:1], (shape[0], 1)):
+        raise ValueError(
+            f"the loss has the shape {shape}, a number for each pair of examples: an output (n, 1) beside targets (n,)? Give both one shape, as in "
+            "loss(output.squeeze(-1), y)"
+        )
     return ids, losses.reshape(shape[0], -1).mean(1)

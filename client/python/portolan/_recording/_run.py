@@ -193,6 +193,8 @@ class Run:
 
         Example: ``run.log_logits(epoch, batch["id"], model(batch["x"]), batch["y"], columns={"grad_norm": norms})``
         """
+        if self._copies.waiting and not _device.is_remote(logits):
+            self._copies.drain()
         left = NotImplemented if columns else self._handle.log(epoch, _LOGITS, "logits", ids, logits, gold, None, False)
         if left is not None:
             self._finish_log(left, epoch, _LOGITS, "logits", ids, logits, gold, columns=columns)
@@ -203,6 +205,8 @@ class Run:
 
         Example: ``run.log_probs(epoch, ids, classifier.predict_proba(X), y)``
         """
+        if self._copies.waiting:
+            self._copies.drain()
         left = NotImplemented if columns else self._handle.log(epoch, _PROBS, "probs", ids, probs, gold, None, False)
         if left is not None:
             self._finish_log(left, epoch, _PROBS, "probs", ids, probs, gold, columns=columns)
@@ -226,6 +230,8 @@ class Run:
 
         Example: ``run.log_gold(epoch, ids, p[range(n), y], p.argmax(1) == y, gold=y, columns={"length": lengths})``
         """
+        if self._copies.waiting:
+            self._copies.drain()
         left = NotImplemented if columns else self._handle.log(epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, False)
         if left is not None:
             self._finish_log(left, epoch, _GOLD_PROBS, "gold_probs", ids, gold_probs, gold, correct, columns)
@@ -246,6 +252,8 @@ class Run:
         Example: ``run.log_loss(epoch, batch["id"], F.mse_loss(model(x), y, reduction="none").mean(1), length=lengths)``
         """
         own = {**_arrays.named(columns), **named}
+        if self._copies.waiting and not _device.is_remote(loss):
+            self._copies.drain()
         left = NotImplemented if own else self._handle.log(epoch, _LOSSES, "loss", ids, loss, None, None, False)
         if left is not None:
             self._finish_log(left, epoch, _LOSSES, "loss", ids, loss, None, columns=own)
@@ -275,7 +283,8 @@ class Run:
         self.log_loss(epoch, ids, squares, {"prediction": predicted, "target": target, **own})
 
     # After a training step no code is in the caches, and each function call costs some microseconds. So the usual case is a
-    # single call into the extension, which returns None.
+    # single call into the extension, which returns None. Blocks on their way from an accelerator are logged before what comes after them: of
+    # two observations of one example in an epoch the later one is kept.
     def _finish_log(
         self,
         left: Any,

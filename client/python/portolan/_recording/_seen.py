@@ -69,7 +69,8 @@ class Losses(Seen):
         self.label, self.loss = label, loss
 
     def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> None:
-        recorder.log_loss(epoch, ids, self.loss(outputs, labels_of(inputs, self.label)))
+        labels = labels_of(inputs, self.label)
+        recorder.log_loss(epoch, ids, self.loss(outputs, labels), labels)
 
 
 class Language(Seen):

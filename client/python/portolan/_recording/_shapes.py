@@ -74,17 +74,32 @@ def refuse_labels(shape: tuple[int, ...], gold_shape: tuple[int, ...]) -> None:
 def without_ignored(ids: Any, scores: Any, gold: Any) -> tuple[Any, Any, Any]:
     """The rows that have a label, with gold as integers. For arrays in this machine's memory."""
     if shape_of(gold) is None:
+        if not isinstance(ids, TokenIds):
+            _check_of_one(scores, [label > 1 for label in gold], gold)
         if isinstance(ids, TokenIds) or not any(label == IGNORED for label in gold):
             return resolve(ids, gold), scores, gold
         keep = [row for row, label in enumerate(gold) if label != IGNORED]
         return _pick(ids, keep), _pick(scores, keep), _pick(gold, keep)
     gold = as_integers(gold)
+    _check_of_one(scores, gold > 1, gold)
     ids = resolve(ids, gold)
     keep = gold != IGNORED
     if bool(keep.all()):
         return ids, scores, gold
     rows = [row for row, kept in enumerate(keep.tolist()) if kept]
     return _pick(ids, rows), scores[keep] if shape_of(scores) else _pick(scores, rows), gold[keep]
+
+
+def _check_of_one(scores: Any, is_beyond: Any, gold: Any) -> None:
+    """ValueError if there is one score for each row, the logit of class 1 or its probability, and a label beyond 1. `is_beyond`: which are."""
+    shape = shape_of(scores)
+    if not shape or shape[1:] not in ((), (1,)):
+        return
+    if is_beyond.any() if hasattr(is_beyond, "any") else any(is_beyond):
+        row = list(is_beyond).index(True)
+        raise ValueError(
+            f"gold: row {row} has {gold[row]}, and of one output the classes are 0 and 1. Are these the targets of a regression? Say task=\"regression\""
+        )
 
 
 def resolve(ids: Any, gold: Any) -> Any:
@@ -99,7 +114,7 @@ def as_integers(gold: Any) -> Any:
     if not bool((whole == gold).all()):
         raise ValueError(
             "gold has values that are no whole numbers: soft labels have no gold probability; pass the class numbers "
-            "(for binary labels smoothed by the loss, those before smoothing)"
+            "(for binary labels smoothed by the loss, those before smoothing). If they are the targets of a regression, say task=\"regression\""
         )
     return whole.astype("int64") if hasattr(whole, "astype") else whole.long()
 

@@ -69,10 +69,13 @@ class Regression:
 
     def see(self, estimator: Any, X: Any) -> Any:
         """(n,) predictions."""
-        return np.asarray(estimator.predict(X)).reshape(-1)
+        return _one_each(estimator.predict(X), estimator)
 
     def stages(self, estimator: Any, X: Any) -> Iterator[Any]:
-        return (np.asarray(predicted).reshape(-1) for predicted in estimator.staged_predict(X))
+        """As predict() gives them: CatBoost's staged_predict() alone gives raw scores, of Poisson and Tweedie the logarithms."""
+        default = getattr(estimator, "_get_default_prediction_type", None)
+        more = {} if default is None else {"prediction_type": default()}
+        return (_one_each(predicted, estimator) for predicted in estimator.staged_predict(X, **more))
 
     def nothing(self, count: int) -> Any:
         """Room for what is seen of so many rows."""
@@ -80,6 +83,17 @@ class Regression:
 
     def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, predicted: Any, target: Any) -> None:
         recorder.log_regression(epoch, ids, predicted, target)
+
+
+def _one_each(predicted: Any, estimator: Any) -> Any:
+    """(n,) predictions. ValueError for several numbers of a row."""
+    numbers = np.asarray(predicted)
+    if numbers.ndim > 1 and numbers.shape[1:] != (1,):
+        raise ValueError(
+            f"{type(estimator).__name__} predicts numbers of the shape {numbers.shape}: of a regression one number for each row can be recorded. For one "
+            "with an uncertainty (RMSEWithUncertainty), or of several targets, log the loss of each row with run.log_loss() in a loop of your own"
+        )
+    return numbers.reshape(-1)
 
 
 Task = Classification | Regression
