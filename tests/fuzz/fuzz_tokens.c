@@ -93,7 +93,8 @@ take_all(unsigned variant, bool given, const char *text, size_t size)
 		require(token.length > 0 && token.length <= most);
 		require(!u8_check((const uint8_t *)token.text, token.length));
 	}
-	require(code == 0 || code == (given ? TOKENIZER_NO_LIST : TOKENIZER_NOT_UTF8));
+	require(code == 0 ||
+	        (given ? code == TOKENIZER_NO_LIST || code == TOKENIZER_NO_TEXT : code == TOKENIZER_NOT_UTF8));
 	require(code == 0 || given || u8_check((const uint8_t *)text, size));
 	tokenizer_free(&tokenizer);
 	names_free(&stop_words);
