@@ -102,10 +102,11 @@ def is_regression(hook: str, task: str | None, scores: str | None, objective: st
     if task == "regression" or task is None and scores is None and objective in of_numbers:
         return True
     if scores is None and objective not in of_labels:
+        other = "" if task else ", or task='regression'"
         no_number = "" if task else f", and predicts no number, as {', '.join(of_numbers)} do"
         raise ValueError(
             f"{hook}: the objective {objective} gives no probability of a gold label, as {', '.join(of_labels)} do{no_number}. Of an objective of your own "
-            f"say scores='logits', if its raw scores are those{'' if task else chr(44) + ' or task=' + repr('regression')}"
+            f"say scores='logits', if its raw scores are those{other}"
         )
     return False
 
