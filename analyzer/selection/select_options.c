@@ -4,6 +4,7 @@
 
 #include "rule_options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int
@@ -86,7 +87,7 @@ select_add_fraction(struct select_request *request, double fraction, const char 
 		if (strcmp(request->fraction_names[i], name) == 0)
 			return options_wrong(&request->common, "--fractions: %s is there twice", name);
 	request->fractions[at] = fraction;
-	strncpy(request->fraction_names[at], name, NUMBER_ROOM - 1);
+	snprintf(request->fraction_names[at], NUMBER_ROOM, "%s", name);
 	request->fraction_count++;
 	return 0;
 }
