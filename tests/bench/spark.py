@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 
+import harness
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MILLIONS = (1, 4, 16)
 
@@ -15,7 +17,7 @@ MILLIONS = (1, 4, 16)
 def run(report, programs, repeats):
     python = programs["spark"]
     if not os.path.exists(python):
-        raise SystemExit("tools/bench spark: there is no build-spark/: run tools/test spark first")
+        raise harness.Absent("it needs pyspark, which tools/test spark installs: run that first")
     folders = [os.path.join(ROOT, "tests", folder) for folder in ("spark", "bench")]
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([os.path.join(programs["build"], "python"), *folders]), SPARK_LOCAL_IP="127.0.0.1",
                        MAKE_STORE=os.path.join(programs["build"], "tests", "cli", "make_store"), PORTOLAN=programs["portolan"])
