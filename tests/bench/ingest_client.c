@@ -88,7 +88,8 @@ client_open(void *context, const char *endpoint, const char *keys, unsigned numb
 
 	if (!client)
 		err(1, "client");
-	client->session[0] = (uint8_t)(number + 1);
+	client->session[0] = (uint8_t)((number + 1) % 256);
+	client->session[1] = (uint8_t)((number + 1) / 256);
 	client->encoder = wire_encoder_new();
 	client->decoder = wire_decoder_new();
 	client->socket = zmq_socket(context, ZMQ_DEALER);

@@ -11,7 +11,7 @@
 
 struct load { /* what is to be sent, over all clients */
 	uint64_t examples;
-	uint32_t epochs;
+	uint32_t epochs, rows; /* rows of a frame, at most ROWS */
 	bool strings, shuffled;
 };
 
@@ -19,7 +19,7 @@ struct load { /* what is to be sent, over all clients */
 static inline uint32_t
 load_rows(const struct load *load)
 {
-	return load->strings ? ROWS / 3 : ROWS;
+	return load->strings && load->rows > ROWS / 3 ? ROWS / 3 : load->rows;
 }
 
 static inline uint64_t
