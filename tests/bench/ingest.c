@@ -250,6 +250,8 @@ turn(struct bench *bench)
 	start_collector(bench);
 	for (unsigned c = 0; c < bench->clients; c++)
 		clients[c] = client_open(context, bench->endpoint, bench->keys, c, &bench->load);
+	for (unsigned c = 0; c < bench->clients; c++)
+		client_wait_until_open(clients[c]);
 	bench->begin = bench_seconds();
 	send_all(bench, clients);
 	bench->acknowledged = bench_seconds() - bench->begin;

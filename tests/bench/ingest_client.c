@@ -107,9 +107,14 @@ client_open(void *context, const char *endpoint, const char *keys, unsigned numb
 	                               .rank = number,
 	                               .examples = load->strings ? 0 : load->examples};
 	send_frame(client, &open);
+	return client;
+}
+
+void
+client_wait_until_open(struct client *client)
+{
 	while (!client->opened)
 		receive(client, 0);
-	return client;
 }
 
 /* Sets the ids of the frame's rows; how many there are. */

@@ -30,9 +30,10 @@ load_frames_of_epoch(const struct load *load)
 
 struct client;
 
-/* `keys`: a directory of keys, or NULL. The client is one of those that record the run together. */
+/* Asks for a session. `keys`: a directory of keys, or NULL. The client is one of those that record the run together. */
 struct client *client_open(void *context, const char *endpoint, const char *keys, unsigned number,
                            const struct load *load);
+void client_wait_until_open(struct client *client);
 
 /* Takes answers that have come; sends frame `frame` (counted over all epochs) if there is credit. False: there is none.
  */

@@ -20,19 +20,16 @@ import harness
 import ingest
 import measures
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "studies"))
+import charts  # noqa: E402
+
 SIZES, REFERENCE, EPOCHS = (10**5, 10**6, 10**7, 10**8, 10**9), 10**7, 10
-DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 STEPS = {"ingest": "ingest until columns", "metrics": "metrics to .npy", "map": "map of a sample", "select": "select"}
 BYTES, BYTES_OF_EXAMPLE = 14, 150  # of disk, at most: an observation in the store, an example in what metrics writes
 CLIENTS, CLIENT_EXAMPLES, CLIENT_EPOCHS, FRAME = (1, 10, 100, 1000), 1_000_000, 20, 2000
 RUNS, RUN_EXAMPLES, RUN_EPOCHS = 1000, 2000, 3
 
 Cost = collections.namedtuple("Cost", "processor wall memory")  # seconds, seconds, MB of anonymous memory at most
-
-
-def power(size):
-    """10⁵, as pictures and names of figures have it."""
-    return "10" + str(len(str(size)) - 1).translate(DIGITS)
 
 
 def cost_of(command):
@@ -63,7 +60,7 @@ def sizes_for(report, programs, folder):
     sizes, free = [size for size in SIZES if size <= max(programs["most"], REFERENCE)], shutil.disk_usage(folder).free
     fitting = [size for size in sizes if size * BYTES + size // EPOCHS * BYTES_OF_EXAMPLE < 0.8 * free]
     if fitting != sizes:
-        report.remarks(f"{free / 1e9:.0f} GB of free disk are too few for {', '.join(power(size) for size in sizes if size not in fitting)} observations")
+        report.remarks(f"{free / 1e9:.0f} GB of free disk are too few for {', '.join(charts.power(size) for size in sizes if size not in fitting)} observations")
     return fitting
 
 
@@ -79,7 +76,7 @@ def measure_sizes(report, programs, repeats, folder):
                 continue  # the large ones need no warm-up
             pair = turn(programs, folder, size), turn(programs, folder, REFERENCE)
             turns += [pair] if number or size > REFERENCE else []
-            print(f"scale: {power(size)} observations, turn {number}", file=sys.stderr)
+            print(f"scale: {charts.power(size)} observations, turn {number}", file=sys.stderr)
         found[size] += [costs for (costs, _), _ in turns]
         found[REFERENCE] += [costs for _, (costs, _) in turns]
         report_size(report, size, turns)
@@ -93,7 +90,7 @@ def report_size(report, size, turns):
     def median(value):
         return harness.spread([value(ours) for ours, _ in turns])[0]
 
-    where = f"one of {power(size)} observations / of {power(REFERENCE)}"
+    where = f"one of {charts.power(size)} observations / of {charts.power(REFERENCE)}"
     acknowledged = lambda one: one[1]
     report.ratio(f"{where}: ingest to the last acknowledgement, wall time", each(acknowledged, size / REFERENCE), note=f"{median(acknowledged) / size * 1e9:.1f} ns, {median(acknowledged):.2f} s")
     for step, words in STEPS.items():
@@ -101,7 +98,7 @@ def report_size(report, size, turns):
             value = lambda one, step=step, kind=kind: getattr(one[0][step], kind)
             report.ratio(f"{where}: {words}, {kind} time", each(value, size / REFERENCE), note=f"{median(value) / size * 1e9:.1f} ns, {median(value):.2f} s")
         value = lambda one, step=step: one[0][step].memory
-        report.ratio(f"{power(size)} observations / {power(REFERENCE)}: {words}, memory", each(value), note=f"{median(value):.0f} MB of anonymous memory at most")
+        report.ratio(f"{charts.power(size)} observations / {charts.power(REFERENCE)}: {words}, memory", each(value), note=f"{median(value):.0f} MB of anonymous memory at most")
 
 
 def measure_clients(report, programs, repeats, folder):
@@ -157,9 +154,6 @@ def measure_runs(report, programs, repeats, folder):
 
 def draw(picture, found):
     """What an observation costs, and how much memory it takes, by how many there are."""
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "tools", "studies"))
-    import charts
-
     def lines(value):
         return [charts.Series(words, [(size, harness.spread([value(costs[step], size) for costs in found[size]])[0]) for size in sorted(found)], hue, dash, mark)
                 for (step, words), hue, dash, mark in zip(STEPS.items(), (1, 2, 3, 4), (1, 2, 4, 1), (7, 5, 9, 11))]

@@ -21,6 +21,7 @@ import figures  # noqa: E402
 import harness  # noqa: E402
 import machine  # noqa: E402
 import page  # noqa: E402
+import scale  # noqa: E402
 
 
 def figure(name, ratio, quartiles=None, repeats=9, better="less", aim=None, benchmark="metrics"):
@@ -193,6 +194,30 @@ class Comparing(Folder):
             done = self.bench(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(said, done.stderr)
+
+
+class Scale(unittest.TestCase):
+    def test_what_one_observation_costs_beside_the_reference(self):
+        report = harness.Report(None)
+        turns = [(({step: scale.Cost(2.0, 4.0, 100.0) for step in scale.STEPS}, 3.0), ({step: scale.Cost(0.1, 0.1, 50.0) for step in scale.STEPS}, 0.5))]
+        scale.report_size(report, 10**8, turns)
+        found = {one["name"]: one["ratio"] for one in report.figures}
+        self.assertEqual(len(found), 1 + 3 * len(scale.STEPS))
+        for name, ratio in (("one of 10⁸ observations / of 10⁷: ingest to the last acknowledgement, wall time", 0.6), ("one of 10⁸ observations / of 10⁷: select, processor time", 2),
+                            ("one of 10⁸ observations / of 10⁷: select, wall time", 4), ("10⁸ observations / 10⁷: select, memory", 2)):
+            self.assertAlmostEqual(found[name], ratio)
+
+    def test_sizes_that_the_disk_has_no_room_for_are_named(self):
+        report, usage = harness.Report(None), shutil.disk_usage
+        try:
+            for most, free, sizes, said in ((1e8, 1e12, scale.SIZES[:4], ""), (1e9, 1e12, scale.SIZES, ""), (1e5, 1e12, scale.SIZES[:3], ""),
+                                            (1e9, 1e10, scale.SIZES[:4], "10 GB of free disk are too few for 10⁹ observations")):
+                shutil.disk_usage = lambda folder, free=free: types.SimpleNamespace(free=free)
+                report.remark = ""
+                with contextlib.redirect_stderr(io.StringIO()):
+                    self.assertEqual((tuple(scale.sizes_for(report, {"most": most}, "/")), report.remark), (sizes, said))
+        finally:
+            shutil.disk_usage = usage
 
 
 class Page(unittest.TestCase):

@@ -34,10 +34,10 @@ class Panel:
     y_tics: tuple = ()  # the same of the vertical axis
 
 
-def tic_text(tic):
-    """10⁵ for 100,000 and more powers of ten: more digits would run into each other."""
-    digits = f"{tic:.0f}"
-    return "10" + str(len(digits) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")) if tic >= 1e5 and digits.strip("0") == "1" else f"{tic:g}"
+def power(number):
+    """10⁵ for 100,000 and larger powers of ten, whose digits would run into each other; other numbers as they are."""
+    digits = f"{number:.0f}"
+    return "10" + str(len(digits) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")) if number >= 1e5 and digits.strip("0") == "1" else f"{number:g}"
 
 
 def quoted(text):
@@ -71,7 +71,7 @@ def script_of_panel(place, start, panel, is_last, key):
 ]
     script.append("unset logscale")
     for axis, tics in (("x", panel.tics), ("y", panel.y_tics)):
-        script.append(f"set logscale {axis}\nset {axis}tics (" + ", ".join(f"'{tic_text(tic)}' {tic}" for tic in tics) + ")" if tics else f"set {axis}tics autofreq")
+        script.append(f"set logscale {axis}\nset {axis}tics (" + ", ".join(f"'{power(tic)}' {tic}" for tic in tics) + ")" if tics else f"set {axis}tics autofreq")
     script.append("unset key" if key == "right" and not is_last else
                   f"set key at screen X({start + PANEL + 16}),Y(height - 40) left top Left reverse noenhanced samplen 3 textcolor rgb ink" if key == "right" else
                   f"set key {key} Left reverse noenhanced samplen 2 textcolor rgb ink")
