@@ -96,7 +96,8 @@ def run_one(name, report, programs, repeats, even_if_busy):
         one.update(state="interrupted")
     except (Exception, SystemExit) as error:
         traceback.print_exc()
-        one.update(state="failed", reason=f"{type(error).__name__}: {error}")
+        said = (getattr(error, "stderr", None) or "").strip()  # of a program that failed
+        one.update(state="failed", reason=f"{type(error).__name__}: {error}{': ' + said[-500:] if said else ''}")
     return one | {"remark": report.remark, "seconds": round(time.perf_counter() - start, 1)}
 
 

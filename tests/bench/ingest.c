@@ -279,12 +279,11 @@ turn(struct bench *bench)
 int
 main(int argc, char **argv)
 {
-	static const struct option options[] = {{"examples", 1, NULL, 'x'}, {"epochs", 1, NULL, 'e'},
-	                                        {"clients", 1, NULL, 'c'},  {"strings", 0, NULL, 's'},
-	                                        {"shuffled", 0, NULL, 'u'}, {"keys", 1, NULL, 'k'},
-	                                        {"no-raw", 0, NULL, 'r'},   {"rows", 1, NULL, 'w'},
-	                                        {"keep", 1, NULL, 'p'},     {"max-memory", 1, NULL, 'm'},
-	                                        {NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+	        {"examples", 1, NULL, 'x'},   {"epochs", 1, NULL, 'e'},   {"clients", 1, NULL, 'c'},
+	        {"strings", 0, NULL, 's'},    {"shuffled", 0, NULL, 'u'}, {"keys", 1, NULL, 'k'},
+	        {"no-raw", 0, NULL, 'r'},     {"rows", 1, NULL, 'w'},     {"keep", 1, NULL, 'p'},
+	        {"max-memory", 1, NULL, 'm'}, {NULL, 0, NULL, 0}};
 	struct bench bench = {
 	        .clients = 1, .max_memory = "512M", .load = {.examples = 33u * ROWS, .epochs = 32, .rows = ROWS}};
 	int option;

@@ -79,6 +79,10 @@ class Running(Folder):
             figure("ours / theirs", 2.5, [1.75, 3.25], 4, aim="≤ 3", benchmark="fake_good") | {"note": "a note"}])
         self.assertEqual((figures.status_of(kept, True), figures.status_of(kept, False)), (1, 1))
 
+    def test_what_a_program_said_when_it_failed_is_told(self):
+        _, kept = self.run_all(bad=lambda *_: subprocess.run(["sh", "-c", "echo no room >&2; exit 3"], check=True, capture_output=True, text=True))
+        self.assertTrue(kept["benchmarks"][0]["reason"].endswith("returned non-zero exit status 3.: no room"), kept)
+
     def test_what_is_absent_is_no_failure_of_all(self):
         def absent(report, programs, repeats):
             raise harness.Absent("it needs torch")
