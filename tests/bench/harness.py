@@ -4,7 +4,6 @@ Absolute times differ from machine to machine and from hour to hour; a ratio of 
 So each benchmark gives pairs (ours, peer), after a warm-up, and the report is the median of the ratios with their spread.
 """
 
-import os
 import resource
 import statistics
 import subprocess

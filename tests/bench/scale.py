@@ -21,7 +21,7 @@ import ingest
 import measures
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "studies"))
-import charts  # noqa: E402
+import charts
 
 SIZES, REFERENCE, EPOCHS = (10**5, 10**6, 10**7, 10**8, 10**9), 10**7, 10
 STEPS = {"ingest": "ingest until columns", "metrics": "metrics to .npy", "map": "map of a sample", "select": "select"}
