@@ -159,15 +159,18 @@ send_all(struct bench *bench, struct client **clients)
 			next[c] += bench->clients;
 			if (next[c] >= frames) {
 				client_close(clients[c]);
+				items[c].events = 0; /* its last answers would end each wait at once */
 				busy--;
 			}
 		}
 		if (!sent && busy)
 			zmq_poll(items, (int)bench->clients, 1000);
 	}
-	for (unsigned c = 0; c < bench->clients; c++)
+	for (unsigned c = 0; c < bench->clients; c++) {
+		items[c].events = ZMQ_POLLIN;
 		while (!client_is_done(clients[c]))
 			zmq_poll(&items[c], 1, 1000);
+	}
 }
 
 static void
@@ -250,8 +253,7 @@ turn(struct bench *bench)
 	start_collector(bench);
 	for (unsigned c = 0; c < bench->clients; c++)
 		clients[c] = client_open(context, bench->endpoint, bench->keys, c, &bench->load);
-	for (unsigned c = 0; c < bench->clients; c++)
-		client_wait_until_open(clients[c]);
+	client_wait_until_open(clients, bench->clients);
 	bench->begin = bench_seconds();
 	send_all(bench, clients);
 	bench->acknowledged = bench_seconds() - bench->begin;

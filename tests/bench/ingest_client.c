@@ -1,5 +1,6 @@
 /* ingest_client.c: see ingest_client.h. Ids are made while the frames before are under way. */
 #include "ingest_client.h"
+#include "raw_append.h"
 
 #include <keys.h>
 
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <zmq.h>
 
+#define OPEN_SECONDS 300
 #define STRING 16 /* bytes of a string id */
 
 struct client {
@@ -19,6 +21,7 @@ struct client {
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent, acknowledged, credit, bytes;
 	size_t frame_size;
+	double sent_at; /* when the last frame left */
 	bool opened;
 	uint32_t ids[ROWS];
 	uint8_t strings[ROWS * (STRING + 1)];
@@ -38,6 +41,7 @@ send_frame(struct client *client, struct wire_frame *frame)
 	if (zmq_send(client->socket, bytes.data, bytes.size, 0) < 0)
 		errx(1, "send: %s", zmq_strerror(zmq_errno()));
 	client->bytes += bytes.size;
+	client->sent_at = bench_seconds();
 	if (frame->kind == WIRE_BATCH)
 		client->frame_size = bytes.size;
 }
@@ -63,6 +67,16 @@ receive(struct client *client, int flags)
 	client->acknowledged = frame.kind == WIRE_ACK ? frame.ack.acknowledged : frame.opened.acknowledged;
 	client->credit = frame.kind == WIRE_ACK ? frame.ack.credit : frame.opened.credit;
 	return true;
+}
+
+/* A session that is silent for long is taken for dead: of many clients on a slow disk each waits for seconds. */
+static void
+ping_if_silent(struct client *client)
+{
+	struct wire_frame ping = {.kind = WIRE_PING};
+
+	if (client->opened && bench_seconds() - client->sent_at > WIRE_PING_MS / 1000.0)
+		send_frame(client, &ping);
 }
 
 static void
@@ -111,10 +125,23 @@ client_open(void *context, const char *endpoint, const char *keys, unsigned numb
 }
 
 void
-client_wait_until_open(struct client *client)
+client_wait_until_open(struct client **clients, unsigned count)
 {
-	while (!client->opened)
-		receive(client, 0);
+	const struct timespec pause = {.tv_nsec = 1000000};
+	const double begin = bench_seconds();
+
+	for (unsigned c = 0; c < count;) {
+		for (unsigned i = 0; i < count; i++) {
+			while (receive(clients[i], ZMQ_DONTWAIT))
+				;
+			ping_if_silent(clients[i]);
+		}
+		while (c < count && clients[c]->opened)
+			c++;
+		if (c < count && bench_seconds() - begin > OPEN_SECONDS)
+			errx(1, "%u of %u sessions are open after %d s", c, count, OPEN_SECONDS);
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* Sets the ids of the frame's rows; how many there are. */
@@ -157,8 +184,10 @@ client_send(struct client *client, const struct load *load, uint64_t frame)
 	while (receive(client, ZMQ_DONTWAIT))
 		;
 	if (client->sent > client->acknowledged &&
-	    (client->sent - client->acknowledged + 1) * client->frame_size > client->credit)
+	    (client->sent - client->acknowledged + 1) * client->frame_size > client->credit) {
+		ping_if_silent(client);
 		return false;
+	}
 	batch->rows = make_ids(client, load, frame);
 	sent.sequence = ++client->sent;
 	batch->epoch = (uint32_t)(frame / load_frames_of_epoch(load));

@@ -33,7 +33,7 @@ struct client;
 /* Asks for a session. `keys`: a directory of keys, or NULL. The client is one of those that record the run together. */
 struct client *client_open(void *context, const char *endpoint, const char *keys, unsigned number,
                            const struct load *load);
-void client_wait_until_open(struct client *client);
+void client_wait_until_open(struct client **clients, unsigned count);
 
 /* Takes answers that have come; sends frame `frame` (counted over all epochs) if there is credit. False: there is none.
  */
