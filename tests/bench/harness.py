@@ -96,7 +96,7 @@ class Report:
         """`better`: 'less' or 'more'; left out, what the aim says, or 'less'. A benchmark has one figure of a name."""
         if any((figure["benchmark"], figure["name"]) == (self.benchmark, name) for figure in self.figures):
             raise ValueError(f"{self.benchmark} has two figures called {name!r}")
-        median, low, high = spread(ratios)
+        median, low, high = (float(f"{value:.6g}") for value in spread(ratios))
         parts = aim_of(aim) if aim else None
         figure = {"benchmark": self.benchmark, "name": name, "ratio": median, "quartiles": [low, high], "repeats": len(ratios),
                   "better": better or (AIMS[parts["direction"]] if parts else "less"), "aim": parts, "note": note}
