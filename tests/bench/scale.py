@@ -5,7 +5,7 @@
 Observations (declared ids, 10 epochs, gold_prob and correct) are recorded, become columns, and are read by metrics (to .npy), map (of a sample)
 and select. What one observation costs is divided by what it costs of 10^7, both measured in the same turn: 1 for a cost that grows in a straight
 line, some tenths more where something is sorted. Sizes above 10^8 are left out unless
---most asks for them: 10^9 observations need 25 GB of disk and some minutes.
+--most asks for them: 10^9 observations need 37 GB of free disk and some minutes.
 """
 
 import collections
