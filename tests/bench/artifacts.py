@@ -12,7 +12,6 @@ import os
 import random
 import re
 import shutil
-import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -133,8 +132,7 @@ def check_same(path, table):
 
 def run(report, programs, repeats):
     if pd is None:
-        print("artifacts: not measured, as a plain script needs pandas (Debian's python3-pandas)", file=sys.stderr)
-        return
+        raise harness.Absent("a plain script needs pandas: apt-get install python3-pandas")
     folder = tempfile.mkdtemp(prefix="portolan-bench-")
     data, stats, ours, theirs = (os.path.join(folder, name) for name in ("data.jsonl", "stats.tsv", "ours.jsonl", "theirs.jsonl"))
     words = [data, "--text", ",".join(TEXTS), "--label", "label", "--prior", "uniform"]  # as the scripts have it

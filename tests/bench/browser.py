@@ -32,8 +32,13 @@ def load_test_modules(programs):
     """The tests' own server and browser."""
     os.environ.update(PORTOLAN=programs["portolan"], MAKE_STORE="")
     sys.path.insert(0, os.path.join(os.path.dirname(FRAMES), "..", "browser"))
-    import chromium
-    import served
+    try:
+        import chromium
+        import served
+    except ImportError as error:
+        raise harness.Absent(f"it needs what tools/test browser installs ({error}): run that first") from error
+    if not shutil.which("chromium"):
+        raise harness.Absent("it needs chromium, which tools/test browser installs: run that first")
 
     return chromium, served
 

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 
+import harness
 import ingest
 
 SIZES = {"integers": (10_000_000, 10), "texts, shuffled": (2_000_000, 3)}
@@ -87,8 +88,7 @@ def size_of(path):
 
 def run(report, programs, repeats):
     if importlib.util.find_spec("pyarrow") is None:
-        print(f"export: {sys.executable} has no pyarrow: nothing measured (pip install pyarrow, and run tools/bench by that Python)")
-        return
+        raise harness.Absent("this Python has no pyarrow: pip install pyarrow, and run tools/bench by that Python")
     os.environ["PORTOLAN"] = programs["portolan"]
     os.environ["PYTHONPATH"] = sys.path[0] + os.pathsep + os.environ.get("PYTHONPATH", "")
     for what, (examples, epochs) in SIZES.items():
@@ -114,8 +114,8 @@ def measure(report, programs, folder, what, size, repeats):
     observations = size[0] * size[1]
     name = f"{observations // 1_000_000} M observations, {what}"
     rate = observations / sorted(pair[0] for pair in pairs)[len(pairs) // 2] / 1e6
-    report.ratio(f"export / dynamics -o FILE.npy, {name}: seconds", [a / b for a, b in pairs], note=f"{rate:.1f} M observations a second")
-    report.ratio("the same: bytes of Parquet / of the store", [size_of(out) / size_of(store)],
+    report.ratio(f"export, {name}: seconds / those of dynamics -o FILE.npy", [a / b for a, b in pairs], note=f"{rate:.1f} M observations a second")
+    report.ratio(f"export, {name}: bytes of Parquet / of the store", [size_of(out) / size_of(store)],
                  note=f"{size_of(out) / observations:.1f} and {size_of(store) / observations:.1f} bytes an observation")
-    report.ratio("the same: both processes' most memory / 500 MB", [sum(peaks.values()) * 1024 / 500e6], aim=1.0,
+    report.ratio(f"export, {name}: both processes' most memory / 500 MB", [sum(peaks.values()) * 1024 / 500e6], aim="≤ 1",
                  note=", ".join(f"{name} {size * 1024 / 1e6:.0f} MB" for name, size in sorted(peaks.items())))

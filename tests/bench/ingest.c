@@ -2,13 +2,14 @@
  * ingest.c: one turn of measuring how fast observations get to disk.
  *
  *     ingest PORTOLAND DIRECTORY [--examples N] [--epochs N] [--clients N] [--strings] [--shuffled] [--keys DIR]
- * [--no-raw]
+ * [--no-raw] [--rows N] [--max-memory SIZE] [--keep NAME]
  *
  * Clients send frames of 30,000 observations (ids, gold_prob, correct) to a collector over tcp loopback, keeping
  * their credit used, until the last acknowledgement; the time until no row is left in the log, so that all of them are
  * in columns, is taken too. Then, unless --no-raw: the same number of bytes appended to an
  * LMDB of its own in synced commits, of the size that is fastest. DIRECTORY is on the disk to be measured, and is left
- * as it was. Prints, as words and numbers: seconds, bytes of frames, and the largest anonymous memory of the collector
+ * as it was, unless --keep leaves the store there under a name. Prints, as words and numbers: seconds, the collector's
+ * processor seconds until everything is in columns, bytes of frames, and the largest anonymous memory of the collector
  * during each epoch.
  */
 #include "ingest_client.h"
@@ -26,25 +27,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <zmq.h>
 
-#define CLIENTS_MOST 64
+#define CLIENTS_MOST 1024
 #define EPOCHS_MOST 1000
 
 extern char **environ;
 
 struct bench {
-	const char *program, *keys;
+	const char *program, *keys, *max_memory, *keep;
 	char store[4096], endpoint[64];
 	unsigned clients;
 	struct load load;
 	bool no_raw;
 	long process; /* the collector's */
-	double begin, acknowledged, columns;
+	double begin, acknowledged, columns, processor;
 	uint64_t bytes, memory[EPOCHS_MOST]; /* KiB */
 };
 
@@ -73,6 +75,8 @@ start_collector(struct bench *bench)
 	                           "--detach",
 	                           "--exit-when-idle",
 	                           "0.5",
+	                           "--max-memory",
+	                           bench->max_memory,
 	                           bench->keys ? "--keys" : NULL,
 	                           bench->keys,
 	                           NULL};
@@ -110,6 +114,18 @@ memory_now(const struct bench *bench)
 	return kib;
 }
 
+/* Processor seconds of the collector up to now. */
+static double
+processor_now(const struct bench *bench)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid((pid_t)bench->process, &clock) != 0 || clock_gettime(clock, &time) < 0)
+		errx(1, "the collector left before its processor time was read");
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 static void
 note_memory(struct bench *bench, uint32_t epoch)
 {
@@ -143,15 +159,18 @@ send_all(struct bench *bench, struct client **clients)
 			next[c] += bench->clients;
 			if (next[c] >= frames) {
 				client_close(clients[c]);
+				items[c].events = 0; /* its last answers would end each wait at once */
 				busy--;
 			}
 		}
 		if (!sent && busy)
 			zmq_poll(items, (int)bench->clients, 1000);
 	}
-	for (unsigned c = 0; c < bench->clients; c++)
+	for (unsigned c = 0; c < bench->clients; c++) {
+		items[c].events = ZMQ_POLLIN;
 		while (!client_is_done(clients[c]))
 			zmq_poll(&items[c], 1, 1000);
+	}
 }
 
 static void
@@ -189,6 +208,7 @@ wait_for_columns(struct bench *bench)
 		if (waiting)
 			nanosleep(&pause, NULL);
 	}
+	bench->processor = processor_now(bench);
 	store_close(store);
 }
 
@@ -205,19 +225,35 @@ wait_for_exit(const struct bench *bench)
 	close(fd);
 }
 
+/* A client here takes a socket of libzmq's and some descriptors; the collector raises its own limit. */
+static void *
+new_context(unsigned clients)
+{
+	struct rlimit limit;
+	void *context = zmq_ctx_new();
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		err(1, "limit of open files");
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0 || zmq_ctx_set(context, ZMQ_MAX_SOCKETS, (int)clients + 16) < 0)
+		err(1, "%u clients", clients);
+	return context;
+}
+
 static void
 turn(struct bench *bench)
 {
 	struct client *clients[CLIENTS_MOST];
 	struct stat data;
 	char path[4200];
-	void *context = zmq_ctx_new();
+	void *context = new_context(bench->clients);
 
 	choose_endpoint(bench);
 	bench_warm_memory();
 	start_collector(bench);
 	for (unsigned c = 0; c < bench->clients; c++)
 		clients[c] = client_open(context, bench->endpoint, bench->keys, c, &bench->load);
+	client_wait_until_open(clients, bench->clients);
 	bench->begin = bench_seconds();
 	send_all(bench, clients);
 	bench->acknowledged = bench_seconds() - bench->begin;
@@ -230,11 +266,13 @@ turn(struct bench *bench)
 	}
 	zmq_ctx_term(context);
 	snprintf(path, sizeof(path), "%s/data.mdb", bench->store);
-	printf("acknowledged %.6f columns %.6f bytes %" PRIu64 " stored %lld memory", bench->acknowledged,
-	       bench->columns, bench->bytes, stat(path, &data) == 0 ? (long long)data.st_size : 0LL);
+	printf("acknowledged %.6f columns %.6f processor %.6f bytes %" PRIu64 " stored %lld memory",
+	       bench->acknowledged, bench->columns, bench->processor, bench->bytes,
+	       stat(path, &data) == 0 ? (long long)data.st_size : 0LL);
 	for (uint32_t epoch = 0; epoch < bench->load.epochs && epoch < EPOCHS_MOST; epoch++)
 		printf("%c%" PRIu64, epoch ? ',' : ' ', bench->memory[epoch]);
-	bench_remove_store(bench->store);
+	if (!bench->keep)
+		bench_remove_store(bench->store);
 	if (!bench->no_raw)
 		printf(" raw %.6f", raw_append(bench->store, bench->bytes));
 	printf("\n");
@@ -243,11 +281,13 @@ turn(struct bench *bench)
 int
 main(int argc, char **argv)
 {
-	static const struct option options[] = {{"examples", 1, NULL, 'x'}, {"epochs", 1, NULL, 'e'},
-	                                        {"clients", 1, NULL, 'c'},  {"strings", 0, NULL, 's'},
-	                                        {"shuffled", 0, NULL, 'u'}, {"keys", 1, NULL, 'k'},
-	                                        {"no-raw", 0, NULL, 'r'},   {NULL, 0, NULL, 0}};
-	struct bench bench = {.clients = 1, .load = {.examples = 33u * ROWS, .epochs = 32}};
+	static const struct option options[] = {
+	        {"examples", 1, NULL, 'x'},   {"epochs", 1, NULL, 'e'},   {"clients", 1, NULL, 'c'},
+	        {"strings", 0, NULL, 's'},    {"shuffled", 0, NULL, 'u'}, {"keys", 1, NULL, 'k'},
+	        {"no-raw", 0, NULL, 'r'},     {"rows", 1, NULL, 'w'},     {"keep", 1, NULL, 'p'},
+	        {"max-memory", 1, NULL, 'm'}, {NULL, 0, NULL, 0}};
+	struct bench bench = {
+	        .clients = 1, .max_memory = "512M", .load = {.examples = 33u * ROWS, .epochs = 32, .rows = ROWS}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -273,19 +313,29 @@ main(int argc, char **argv)
 		case 'r':
 			bench.no_raw = true;
 			break;
+		case 'w':
+			bench.load.rows = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
+		case 'p':
+			bench.keep = optarg;
+			break;
+		case 'm':
+			bench.max_memory = optarg;
+			break;
 		default:
 			return 2;
 		}
 	}
 	if (argc - optind != 2 || bench.clients == 0 || bench.clients > CLIENTS_MOST || bench.load.examples == 0 ||
-	    bench.load.examples > 100000000 || bench.load.epochs == 0)
+	    bench.load.examples > 100000000 || bench.load.epochs == 0 || bench.load.rows == 0 || bench.load.rows > ROWS)
 		errx(2, "usage: ingest PORTOLAND DIRECTORY [--examples N] [--epochs N] [--clients N] [--strings] "
-		        "[--shuffled] "
-		        "[--keys DIR] [--no-raw]");
+		        "[--shuffled] [--keys DIR] [--no-raw] [--rows N] [--max-memory SIZE] [--keep NAME]");
 	bench.program = argv[optind];
 	snprintf(bench.store, sizeof(bench.store), "%s/portolan-bench-XXXXXX", argv[optind + 1]);
 	if (!mkdtemp(bench.store) || rmdir(bench.store) < 0)
 		err(1, "%s", bench.store);
+	if (bench.keep)
+		snprintf(bench.store, sizeof(bench.store), "%s/%s", argv[optind + 1], bench.keep);
 	turn(&bench);
 	return 0;
 }

@@ -43,7 +43,7 @@ def run(report, programs, repeats):
             report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
                          aim=aim)
             report.ratio(f"ingest, {name}: limit / until columns", [t["raw"] / t["columns"] for t in turns],
-                         aim=aim_columns,
+                         aim=aim_columns, better="more",
                          note=f"limit {sum(t['bytes'] for t in turns) / sum(t['raw'] for t in turns) / 1e6:.0f} MB/s; "
                               f"collector's memory at most {max(max(t['memory']) for t in turns) / 1024:.0f} MB")
     finally:

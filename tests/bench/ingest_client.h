@@ -11,7 +11,7 @@
 
 struct load { /* what is to be sent, over all clients */
 	uint64_t examples;
-	uint32_t epochs;
+	uint32_t epochs, rows; /* rows of a frame, at most ROWS */
 	bool strings, shuffled;
 };
 
@@ -19,7 +19,7 @@ struct load { /* what is to be sent, over all clients */
 static inline uint32_t
 load_rows(const struct load *load)
 {
-	return load->strings ? ROWS / 3 : ROWS;
+	return load->strings && load->rows > ROWS / 3 ? ROWS / 3 : load->rows;
 }
 
 static inline uint64_t
@@ -30,9 +30,10 @@ load_frames_of_epoch(const struct load *load)
 
 struct client;
 
-/* `keys`: a directory of keys, or NULL. The client is one of those that record the run together. */
+/* Asks for a session. `keys`: a directory of keys, or NULL. The client is one of those that record the run together. */
 struct client *client_open(void *context, const char *endpoint, const char *keys, unsigned number,
                            const struct load *load);
+void client_wait_until_open(struct client **clients, unsigned count);
 
 /* Takes answers that have come; sends frame `frame` (counted over all epochs) if there is credit. False: there is none.
  */

@@ -21,7 +21,7 @@ VARIANTS = (
 
 def run(report, programs, repeats):
     if not shutil.which("gnuplot"):
-        raise SystemExit("tools/bench: map needs gnuplot (Debian: gnuplot-nox)")
+        raise harness.Absent("it needs gnuplot: apt-get install gnuplot-nox")
     folder = tempfile.mkdtemp(prefix="portolan-bench-")
     try:
         store = os.path.join(folder, "store")

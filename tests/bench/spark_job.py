@@ -21,8 +21,8 @@ EPOCHS = 10
 
 
 def write(folder, million):
-    """Two nodes' exports; returns how many observations these are."""
-    sessions_a, sessions_b = datasets.two_nodes(np.random.default_rng(million), int(million * 1e6 / EPOCHS / 1.24), EPOCHS)
+    """Two nodes' exports of about so many observations: a fifth is missing, as many are of both nodes. Returns their folders."""
+    sessions_a, sessions_b = datasets.two_nodes(np.random.default_rng(round(10 * million)), int(million * 1e6 / EPOCHS), EPOCHS)
     for name, sessions in (("a", sessions_a), ("b", sessions_b)):
         runs.export(folder / name, sessions, datasets.scattered, pa.int64())
     return [str(folder / "a"), str(folder / "b")]
@@ -65,7 +65,7 @@ def main():
         spark = builder.getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
         for million in sys.argv[1:]:
-            measure(spark, int(million))
+            measure(spark, float(million))
         spark.stop()
     finally:
         cluster.stop()

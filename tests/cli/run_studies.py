@@ -74,6 +74,10 @@ def check_chart(folder):
     panel = charts.Panel("it's `date`", "x", "y", [charts.Series("'a", [(1, 2, 0.5), (10, 3, 0.1)]), charts.Series("b", [(1, 1), (10, 1)], 2, style="lines")], tics=(1, 10))
     charts.draw(folder / "picture.png", [panel, panel])
     assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
+    panel = charts.Panel("both", "x", "y", [charts.Series("a", [(1e5, 2), (1e6, 30)])], x_range=(5e4, 2e6), tics=(1e5, 1e6), y_tics=(1, 10, 100))
+    charts.draw(folder / "picture.svg", [panel])
+    assert ">10⁵</" in (folder / "picture.svg").read_text(encoding="utf-8")
+    assert [charts.power(number) for number in (1, 10_000, 100_000, 250_000, 1e9)] == ["1", "10000", "10⁵", "250000", "10⁹"]
 
 
 def main():

@@ -31,6 +31,13 @@ class Panel:
     x_range: tuple = ()
     y_range: tuple = ()
     tics: tuple = ()  # numbers along the horizontal axis; with them it is logarithmic
+    y_tics: tuple = ()  # the same of the vertical axis
+
+
+def power(number):
+    """10⁵ for 100,000 and larger powers of ten, whose digits would run into each other; other numbers as they are."""
+    digits = f"{number:.0f}"
+    return "10" + str(len(digits) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")) if number >= 1e5 and digits.strip("0") == "1" else f"{number:g}"
 
 
 def quoted(text):
@@ -62,10 +69,9 @@ def script_of_panel(place, start, panel, is_last, key):
                f"set xlabel {quoted(panel.x_label)} textcolor rgb ink", f"set ylabel {quoted(panel.y_label)} textcolor rgb ink",
                *(f"set {axis}range [{'{}:{}'.format(*limits) if limits else '*:*'}]" for axis, limits in (("x", panel.x_range), ("y", panel.y_range))),
 ]
-    if panel.tics:
-        script.append("set logscale x\nset xtics (" + ", ".join(f"'{tic:g}' {tic}" for tic in panel.tics) + ")")
-    else:
-        script.append("unset logscale\nset xtics autofreq")
+    script.append("unset logscale")
+    for axis, tics in (("x", panel.tics), ("y", panel.y_tics)):
+        script.append(f"set logscale {axis}\nset {axis}tics (" + ", ".join(f"'{power(tic)}' {tic}" for tic in tics) + ")" if tics else f"set {axis}tics autofreq")
     script.append("unset key" if key == "right" and not is_last else
                   f"set key at screen X({start + PANEL + 16}),Y(height - 40) left top Left reverse noenhanced samplen 3 textcolor rgb ink" if key == "right" else
                   f"set key {key} Left reverse noenhanced samplen 2 textcolor rgb ink")
@@ -73,12 +79,12 @@ def script_of_panel(place, start, panel, is_last, key):
 
 
 def draw(picture, panels, key="right"):
-    """A PNG. The key stands once, right of the last panel; or within each panel at gnuplot's `key` ('top left')."""
+    """A PNG or an SVG, as the picture's name ends. The key stands once, right of the last panel; or within each panel at gnuplot's `key` ('top left')."""
     begin, chart = ((PLOT / name).read_text(encoding="utf-8") for name in ("begin.gp", "chart.gp"))
     longest = max(len(one.name) for panel in panels for one in panel.series)
     starts = [sum(map(gap_before, panels[:place + 1])) + place * PANEL for place in range(len(panels))]
     width = starts[-1] + PANEL + (SAMPLE + CHARACTER * longest if key == "right" else RIGHT)
-    script = [f"own_picture = '{picture}'; own_data = ''; format = 'png'; width = {width}; height = {HEIGHT}", begin,
+    script = [f"own_picture = '{picture}'; own_data = ''; format = '{Path(picture).suffix[1:]}'; width = {width}; height = {HEIGHT}", begin,
               re.search("^array Hue.*", chart, re.MULTILINE)[0], "set multiplot\nset bmargin at screen Y(56)\nset tmargin at screen Y(height - 40)"]
     for place, panel in enumerate(panels):
         script += script_of_panel(place, starts[place], panel, place == len(panels) - 1, key)

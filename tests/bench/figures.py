@@ -1,0 +1,119 @@
+"""Runs benchmarks one after the other, and keeps what they found in a file: a benchmark that fails or is interrupted loses no other's figures.
+
+The file is one JSON object:
+
+    machine      what machine.describe() says
+    commit       of the sources of the build; `dirty`: they differ from it
+    date         when it began, UTC
+    load         the system's load averages of 1, 5 and 15 minutes at that time
+    busy         the share of all processor time that other work took at that time
+    benchmarks   [{name, state, reason, remark, seconds, busy}]; state: done; absent (it needs what is not here), busy (the machine was), failed,
+                 interrupted, or not run (after that); the reason says more
+    figures      [{benchmark, name, ratio, quartiles, repeats, better, aim, note}]: `ratio` is the median of the repeats, `better` is less or
+                 more, `aim` is null or {direction, bound}, the direction ≤ or ≥
+"""
+
+import datetime
+import importlib
+import json
+import os
+import signal
+import time
+import traceback
+
+import harness
+import machine
+
+FIELDS = {"machine", "commit", "dirty", "date", "load", "busy", "benchmarks", "figures"}
+
+
+def begin(build):
+    """A file without figures."""
+    commit, dirty = machine.commit_of(build)
+    return {"machine": machine.describe(build), "commit": commit, "dirty": dirty,
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "load": [round(load, 2) for load in os.getloadavg()],
+            "busy": round(harness.busy_share(), 3), "benchmarks": [], "figures": []}
+
+
+def warnings(document):
+    """Why the figures are not to be kept: a list of sentences."""
+    found = []
+    if document["machine"]["build_type"] != "release":
+        found.append(f"the build is no release build ({document['machine']['build_type']})")
+    if document["busy"] > harness.BUSY:
+        found.append(f"the machine was busy ({document['busy']:.0%} of its processor time was taken)")
+    busy = [one["name"] for one in document["benchmarks"] if one["busy"] > harness.BUSY]
+    if busy and len(busy) < len(document["benchmarks"]):
+        found.append(f"it was busy when these began: {', '.join(busy)}")
+    return found
+
+
+def text_of(document):
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def save(document, path):
+    """The file has its name only when it is whole."""
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        file.write(text_of(document))
+    os.replace(path + ".part", path)
+
+
+def load(path):
+    """What save() wrote; ValueError: it is something else."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            document = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"{path} is not JSON: {error}") from error
+    if not isinstance(document, dict) or not document.keys() >= FIELDS:
+        raise ValueError(f"{path} is no file of tools/bench --json: it needs {', '.join(sorted(FIELDS))}")
+    return document
+
+
+def status_of(document, all_of_them):
+    """The exit status of a run: 1 where a benchmark failed, was interrupted or, unless all were asked for, could not run."""
+    fine = {"done", "absent"} if all_of_them else {"done"}
+    return int(any(one["state"] not in fine for one in document["benchmarks"]))
+
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+
+def run_one(name, report, programs, repeats, even_if_busy):
+    """What the document has of one benchmark, whose figures go to the report."""
+    one, start = {"name": name, "state": "done", "reason": "", "remark": "", "seconds": 0.0, "busy": 0.0}, time.perf_counter()
+    report.benchmark, report.remark = name, ""
+    try:
+        one["busy"] = round(harness.busy_share() if even_if_busy else harness.require_idle(), 3)
+        importlib.import_module(name).run(report, programs, repeats)
+    except harness.Absent as error:
+        one.update(state="absent", reason=str(error))
+    except harness.Busy as error:
+        one.update(state="busy", reason=str(error))
+    except KeyboardInterrupt:
+        one.update(state="interrupted")
+    except (Exception, SystemExit) as error:
+        traceback.print_exc()
+        said = (getattr(error, "stderr", None) or "").strip()  # of a program that failed
+        one.update(state="failed", reason=f"{type(error).__name__}: {error}{': ' + said[-500:] if said else ''}")
+    return one | {"remark": report.remark, "seconds": round(time.perf_counter() - start, 1)}
+
+
+def run_all(names, report, programs, repeats, even_if_busy, document, path=None):
+    """Runs them, fills the document, and writes it to `path` after each, where there is one. SIGTERM interrupts as SIGINT does: the rest is not run."""
+    document["figures"], interrupted = report.figures, False
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        for name in names:
+            if interrupted:
+                one = {"name": name, "state": "not run", "reason": "tools/bench was interrupted", "remark": "", "seconds": 0.0, "busy": 0.0}
+            else:
+                one = run_one(name, report, programs, repeats, even_if_busy)
+            interrupted = interrupted or one["state"] == "interrupted"
+            document["benchmarks"].append(one)
+            if path:
+                save(document, path)
+    finally:
+        signal.signal(signal.SIGTERM, before)

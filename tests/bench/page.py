@@ -1,0 +1,62 @@
+"""The table of README.md, made from figures.json beside it: figures that have an aim, and of a benchmark without aims the first."""
+
+import os
+
+import compare
+import figures
+import harness
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE, FILE = (os.path.join(HERE, name) for name in ("README.md", "figures.json"))
+BEGIN, END = "<!-- tools/bench --page writes from here -->\n", "<!-- to here -->\n"
+
+
+def shown(document):
+    """The figures of the table, in the order of the file."""
+    aimed = {one["benchmark"] for one in document["figures"] if one["aim"]}
+    first = {one["benchmark"]: one for one in reversed(document["figures"])}
+    return [one for one in document["figures"] if one["aim"] or (one["benchmark"] not in aimed and one is first[one["benchmark"]])]
+
+
+def row(figure, is_first):
+    low, high = figure["quartiles"]
+    spread = f" [{low:.3g} … {high:.3g}]" if figure["repeats"] > 1 else ""
+    aim = f"{compare.aim_text(figure['aim'])}{'' if harness.meets(figure) else ', **missed**'}" if figure["aim"] else "less" if figure["better"] == "less" else "more"
+    name = figure["name"].replace("|", "\\|")
+    return f"| {name} | {figure['ratio']:.3g}{spread} | {aim} | {'`tools/bench ' + figure['benchmark'] + '`' if is_first else ''} |\n"
+
+
+def made_from(document):
+    """What stands between the marks."""
+    where, dirty = document["machine"], " and changes that were not committed" if document["dirty"] else ""
+    text = (f"Measured on {document['date'][:10]} at commit {document['commit'][:8]}{dirty}: {where['cores']} × {where['processor']}, {where['memory']} of memory, "
+            f"{where['file_system']}; {where['system']}, {where['kernel']}, {where['compiler']}, build type {where['build_type']}.\n")
+    for warning in figures.warnings(document):
+        text += f"**Not to be relied on: {warning}.**\n"
+    text += "\n| figure | ratio [quartiles] | aim, or what is better | by |\n|---|---|---|---|\n"
+    before = None
+    for figure in shown(document):
+        text += row(figure, figure["benchmark"] != before)
+        before = figure["benchmark"]
+    absent = [one for one in document["benchmarks"] if one["state"] != "done"]
+    if absent:
+        text += "\nWithout figures, or not with all:\n\n"
+        text += "".join(f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in absent)
+    remarks = [one for one in document["benchmarks"] if one["remark"]]
+    return text + ("\n" if remarks else "") + "".join(f"`{one['name']}`: {one['remark']}.\n" for one in remarks)
+
+
+def filled(page, document):
+    """The page's text with the table of this file between its marks."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    if not rest or END not in rest:
+        raise ValueError(f"{PAGE} needs the lines {BEGIN.strip()!r} and {END.strip()!r}")
+    return before + BEGIN + "\n" + made_from(document) + "\n" + END + after
+
+
+def write():
+    with open(PAGE, encoding="utf-8") as file:
+        page = file.read()
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(filled(page, figures.load(FILE)))

@@ -1,0 +1,252 @@
+"""tools/bench without measuring: the files of figures, what is said of two of them, and the page made from one.
+
+bench_figures.py SOURCE_ROOT
+"""
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+ROOT = sys.argv.pop(1)
+sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
+import compare  # noqa: E402
+import figures  # noqa: E402
+import harness  # noqa: E402
+import machine  # noqa: E402
+import page  # noqa: E402
+import scale  # noqa: E402
+
+
+def figure(name, ratio, quartiles=None, repeats=9, better="less", aim=None, benchmark="metrics"):
+    return {"benchmark": benchmark, "name": name, "ratio": ratio, "quartiles": quartiles or [ratio, ratio], "repeats": repeats, "better": better,
+            "aim": harness.aim_of(aim) if aim else None, "note": ""}
+
+
+def document(*found, benchmarks=(), **changed):
+    where = {"processor": "P", "cores": 2, "memory": "8 GiB", "kernel": "Linux 6.1", "file_system": "ext4", "system": "Debian", "compiler": "GCC", "build_type": "release"}
+    return {"machine": where | changed, "commit": "0123456789abcdef", "dirty": False, "date": "2026-01-02T03:04:05+00:00", "load": [0, 0, 0], "busy": 0.01,
+            "benchmarks": list(benchmarks), "figures": list(found)}
+
+
+def state(name, state="done", reason="", remark="", busy=0.0):
+    return {"name": name, "state": state, "reason": reason, "remark": remark, "seconds": 1.0, "busy": busy}
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="bench-figures-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+
+class Running(Folder):
+    def run_all(self, **benchmarks):
+        """Runs these functions as benchmarks; (the document, what the file had after the last of them)."""
+        for name, run in benchmarks.items():
+            sys.modules["fake_" + name] = types.SimpleNamespace(run=run)
+        begun = document()
+        with contextlib.redirect_stderr(io.StringIO()):
+            figures.run_all(["fake_" + name for name in benchmarks], harness.Report(None), {}, 3, True, begun, self.path("out.json"))
+        return begun, figures.load(self.path("out.json"))
+
+    def good(self, report, programs, repeats):
+        report.ratio("ours / theirs", [1, 2, 3, 4], aim="≤ 3", note="a note")
+
+    def test_a_failure_loses_no_other_benchmarks_figures(self):
+        def bad(report, programs, repeats):
+            report.ratio("before it failed / 1", [7])
+            raise RuntimeError("the disk is gone")
+
+        def absent(report, programs, repeats):
+            raise harness.Absent("it needs torch")
+
+        begun, kept = self.run_all(bad=bad, leaves=lambda *_: sys.exit("wrong"), absent=absent, good=self.good)
+        self.assertEqual([(one["name"], one["state"], one["reason"]) for one in kept["benchmarks"]], [
+            ("fake_bad", "failed", "RuntimeError: the disk is gone"), ("fake_leaves", "failed", "SystemExit: wrong"),
+            ("fake_absent", "absent", "it needs torch"), ("fake_good", "done", "")])
+        self.assertEqual(kept, begun)
+        self.assertEqual(kept["figures"], [
+            figure("before it failed / 1", 7, repeats=1, benchmark="fake_bad"),
+            figure("ours / theirs", 2.5, [1.75, 3.25], 4, aim="≤ 3", benchmark="fake_good") | {"note": "a note"}])
+        self.assertEqual((figures.status_of(kept, True), figures.status_of(kept, False)), (1, 1))
+
+    def test_what_a_program_said_when_it_failed_is_told(self):
+        _, kept = self.run_all(bad=lambda *_: subprocess.run(["sh", "-c", "echo no room >&2; exit 3"], check=True, capture_output=True, text=True))
+        self.assertTrue(kept["benchmarks"][0]["reason"].endswith("returned non-zero exit status 3.: no room"), kept)
+
+    def test_what_is_absent_is_no_failure_of_all(self):
+        def absent(report, programs, repeats):
+            raise harness.Absent("it needs torch")
+
+        kept, _ = self.run_all(absent=absent, good=self.good)
+        self.assertEqual((figures.status_of(kept, True), figures.status_of(kept, False)), (0, 1))
+
+    def test_an_interruption_keeps_what_was_measured(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            def interrupted(report, programs, repeats, number=number):
+                report.remarks("half of it")
+                os.kill(os.getpid(), number)
+                while True:
+                    signal.pause()
+
+            with self.subTest(number=number):
+                _, kept = self.run_all(first=self.good, interrupted=interrupted, last=self.good)
+                self.assertEqual([(one["state"], one["reason"], one["remark"]) for one in kept["benchmarks"]],
+                                 [("done", "", ""), ("interrupted", "", "half of it"), ("not run", "tools/bench was interrupted", "")])
+                self.assertEqual(len(kept["figures"]), 1)
+
+    def test_a_busy_machine_gives_no_figures(self):
+        def busy(*_):
+            raise harness.Busy("the machine is busy")
+
+        sys.modules["fake_good"] = types.SimpleNamespace(run=self.good)
+        kept, require_idle = document(), harness.require_idle
+        harness.require_idle = busy
+        try:
+            figures.run_all(["fake_good"], harness.Report(None), {}, 3, False, kept)
+        finally:
+            harness.require_idle = require_idle
+        self.assertEqual((kept["benchmarks"][0]["state"], kept["figures"], figures.status_of(kept, True)), ("busy", [], 1))
+
+    def test_figures_have_names_of_their_own_and_aims_that_can_be_read(self):
+        report = harness.Report(None)
+        report.ratio("a / b", [1], aim="≥ 0.8")
+        self.assertEqual((report.figures[0]["better"], report.figures[0]["aim"]), ("more", {"direction": "≥", "bound": 0.8}))
+        for name, aim in (("a / b", None), ("c / d", "1.3"), ("c / d", "< 1.3"), ("c / d", "≤ little")):
+            with self.subTest(name=name, aim=aim), self.assertRaises(ValueError):
+                report.ratio(name, [1], aim=aim)
+
+    def test_the_build_is_told(self):
+        os.makedirs(self.path("meson-info"))
+        for options, said in (([("buildtype", "release"), ("b_sanitize", "none")], "release"), ([("buildtype", "debugoptimized")], "debugoptimized"),
+                              ([("buildtype", "release"), ("b_sanitize", "address")], "release, sanitizer address")):
+            with open(self.path("meson-info", "intro-buildoptions.json"), "w", encoding="utf-8") as file:
+                json.dump([{"name": name, "value": value} for name, value in options], file)
+            self.assertEqual(machine.build_type(self.folder), said)
+        self.assertEqual(machine.build_type(self.path("none")), "unknown")
+        self.assertEqual(machine.describe(self.path("none"))["compiler"], "unknown")
+
+    def test_what_is_not_to_be_kept_is_said(self):
+        self.assertEqual(figures.warnings(document()), [])
+        self.assertEqual(figures.warnings(document(build_type="debugoptimized") | {"busy": 0.5}),
+                         ["the build is no release build (debugoptimized)", "the machine was busy (50% of its processor time was taken)"])
+        self.assertEqual(figures.warnings(document(benchmarks=[state("map"), state("ingest", busy=0.4)])), ["it was busy when these began: ingest"])
+
+
+class Comparing(Folder):
+    def test_what_lies_beyond_the_spread(self):
+        for old, new, said in (
+                (figure("f", 1.0, [0.9, 1.1]), figure("f", 1.2, [1.05, 1.3]), ""),             # the ranges overlap
+                (figure("f", 1.0, [0.99, 1.01]), figure("f", 1.04, [1.03, 1.05]), ""),         # apart, but by less than 5%
+                (figure("f", 1.0, [0.9, 1.1]), figure("f", 1.2, [1.15, 1.3]), "worse"),
+                (figure("f", 1.0, [0.9, 1.1]), figure("f", 0.8, [0.7, 0.85]), "better"),
+                (figure("f", 1.0, [0.9, 1.1], better="more"), figure("f", 1.2, [1.15, 1.3], better="more"), "better"),
+                (figure("f", 1.0, [0.9, 1.1], better="more"), figure("f", 0.8, [0.7, 0.85], better="more"), "worse"),
+                (figure("f", 1.0), figure("f", 1.1, repeats=1), ""),                           # no spread: 20%
+                (figure("f", 1.0), figure("f", 1.3, repeats=1), "worse")):
+            with self.subTest(old=old, new=new):
+                self.assertEqual(compare.changed(old, new), said)
+
+    def test_lines(self):
+        old = document(figure("same / x", 1.0), figure("grew / x", 1.0, [0.9, 1.1], aim="≤ 1.1"), figure("gone / x", 3.0), figure("aim / x", 2.0, aim="≤ 1"),
+                       figure("new aim / x", 1.0))
+        new = document(figure("same / x", 1.0), figure("grew / x", 2.0, [1.9, 2.1], aim="≤ 1.1"), figure("aim / x", 0.5, aim="≤ 1"), figure("new aim / x", 1.0, aim="≤ 1"),
+                       figure("first / x", 4.0, aim="≥ 5"), benchmarks=[state("hooks", "absent", "it needs torch")], build_type="debugoptimized", cores=4)
+        lines, worse = compare.compare(old, new)
+        self.assertTrue(worse)
+        self.assertEqual(lines, [
+            "cores differs: 2, then 4",
+            "build type differs: release, then debugoptimized",
+            "metrics: same / x     1 [1 … 1] → 1 [1 … 1]  +0.0%, within the spread",
+            "metrics: grew / x     1 [0.9 … 1.1] → 2 [1.9 … 2.1]  +100.0%, worse; aim ≤ 1.1: missed now",
+            "metrics: aim / x      2 [2 … 2] → 0.5 [0.5 … 0.5]  -75.0%, better; aim ≤ 1: met now",
+            "metrics: new aim / x  1 [1 … 1] → 1 [1 … 1]  +0.0%, within the spread; aim none, then ≤ 1",
+            "only in A: metrics: gone / x  3 [3 … 3]",
+            "only in B: metrics: first / x  4 [4 … 4] (aim ≥ 5)",
+            "B: hooks: absent: it needs torch",
+            "4 figures in both: 1 better, 1 worse beyond the spread"])
+
+    def bench(self, *words):
+        return subprocess.run([sys.executable, os.path.join(ROOT, "tools", "bench"), *words], capture_output=True, text=True, check=False)
+
+    def test_status(self):
+        for name, ratio in (("a", 1.0), ("b", 2.0)):
+            figures.save(document(figure("f / x", ratio)), self.path(name))
+        for names, status in (("ab", 1), ("ba", 0), ("aa", 0)):
+            done = self.bench("--compare", *map(self.path, names))
+            self.assertEqual((done.returncode, done.stderr), (status, ""), names)
+        with open(self.path("lines"), "w", encoding="utf-8") as file:
+            file.write('{"name": "f"}\n{"name": "g"}\n')
+        with open(self.path("other"), "w", encoding="utf-8") as file:
+            file.write("[]")
+        for name, said in (("none", "No such file"), ("lines", "is not JSON"), ("other", "is no file of tools/bench --json")):
+            done = self.bench("--compare", self.path("a"), self.path(name))
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+            self.assertIn(said, done.stderr)
+
+    def test_wrong_usage(self):
+        for words, said in ((["--all", "map"], "--all runs every benchmark"), (["nap"], "no benchmark is called 'nap'"), (["--repeats", "0"], "--repeats needs a number from 1")):
+            done = self.bench(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(said, done.stderr)
+
+
+class Scale(unittest.TestCase):
+    def test_what_one_observation_costs_beside_the_reference(self):
+        report = harness.Report(None)
+        turns = [(({step: scale.Cost(2.0, 4.0, 100.0) for step in scale.STEPS}, 3.0), ({step: scale.Cost(0.1, 0.1, 50.0) for step in scale.STEPS}, 0.5))]
+        scale.report_size(report, 10**8, turns)
+        found = {one["name"]: one["ratio"] for one in report.figures}
+        self.assertEqual(len(found), 1 + 3 * len(scale.STEPS))
+        for name, ratio in (("one of 10⁸ observations / of 10⁷: ingest to the last acknowledgement, wall time", 0.6), ("one of 10⁸ observations / of 10⁷: select, processor time", 2),
+                            ("one of 10⁸ observations / of 10⁷: select, wall time", 4), ("10⁸ observations / 10⁷: select, memory", 2)):
+            self.assertAlmostEqual(found[name], ratio)
+
+    def test_sizes_that_the_disk_has_no_room_for_are_named(self):
+        report, usage = harness.Report(None), shutil.disk_usage
+        try:
+            for most, free, sizes, said in ((1e8, 1e12, scale.SIZES[:4], ""), (1e9, 1e12, scale.SIZES, ""), (1e5, 1e12, scale.SIZES[:3], ""),
+                                            (1e9, 1e10, scale.SIZES[:4], "10 GB of free disk are too few for 10⁹ observations")):
+                shutil.disk_usage = lambda folder, free=free: types.SimpleNamespace(free=free)
+                report.remark = ""
+                with contextlib.redirect_stderr(io.StringIO()):
+                    self.assertEqual((tuple(scale.sizes_for(report, {"most": most}, "/")), report.remark), (sizes, said))
+        finally:
+            shutil.disk_usage = usage
+
+
+class Page(unittest.TestCase):
+    def test_the_page_is_made_from_the_file(self):
+        with open(page.PAGE, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(page.filled(text, figures.load(page.FILE)), text, "run tools/bench --page")
+        self.assertLessEqual(len(text.splitlines()), 100)
+
+    def test_the_table(self):
+        made = page.made_from(document(figure("a / b", 1.25, [1, 1.5], aim="≤ 1.3"), figure("no aim / b", 1), figure("c | d", 2.0, repeats=1, aim="≤ 1.3"),
+                                       figure("first / b", 1, [1, 1], better="more", benchmark="log_call"), figure("second / b", 1, benchmark="log_call"),
+                                       benchmarks=[state("metrics", busy=0.5), state("log_call", remark="a peer of our own"), state("hooks", "absent", "it needs torch")]))
+        self.assertEqual(made, (
+            "Measured on 2026-01-02 at commit 01234567: 2 × P, 8 GiB of memory, ext4; Debian, Linux 6.1, GCC, build type release.\n"
+            "**Not to be relied on: it was busy when these began: metrics.**\n\n"
+            "| figure | ratio [quartiles] | aim, or what is better | by |\n|---|---|---|---|\n"
+            "| a / b | 1.25 [1 … 1.5] | ≤ 1.3 | `tools/bench metrics` |\n"
+            "| c \\| d | 2 | ≤ 1.3, **missed** |  |\n"
+            "| first / b | 1 [1 … 1] | more | `tools/bench log_call` |\n\n"
+            "Without figures, or not with all:\n\n- `hooks`: absent: it needs torch.\n\n`log_call`: a peer of our own.\n"))
+        self.assertEqual(page.filled(f"above\n{page.BEGIN}old\n{page.END}below\n", document()).count("old"), 0)
+        with self.assertRaises(ValueError):
+            page.filled("no marks\n", document())
+
+
+if __name__ == "__main__":
+    unittest.main()
