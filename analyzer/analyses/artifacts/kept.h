@@ -46,7 +46,7 @@ void kept_free(struct kept *kept); /* may be called twice */
  * thread keeps anything more. NULL and false: nothing is kept any more. */
 struct kept_part *kept_begin(struct kept *kept, size_t part, unsigned thread);
 bool kept_add_record(struct kept *kept, struct kept_part *part, uint64_t at, size_t size, uint32_t label);
-bool kept_add_token(struct kept *kept, struct kept_part *part, uint32_t row);
+bool kept_add_tokens(struct kept *kept, struct kept_part *part, const uint32_t *rows, size_t count);
 
 /* Ends the keeping, when all threads are done. If not everything fitted, frees what was kept. */
 void kept_finish(struct kept *kept);
