@@ -16,6 +16,7 @@
 
 struct manifest {
 	struct report report; /* open, within the manifest's object */
+	const struct digest *digest; /* of the output, the caller's; NULL: manifest_close() reads the output again */
 	/* private */
 	const char *of; /* the path of the output */
 	char *path;

@@ -32,6 +32,10 @@ struct corpus_request {
 	bool per_field; /* the same word in two fields is two tokens: "field:word" */
 	unsigned threads;
 	size_t keep; /* bytes of memory that kept.h may take, so that the file is read once; 0: none */
+	/* NULL, or called by counts_make() with the bytes of each part when they are counted, in the order of the file,
+	 * while other parts are being counted */
+	void (*take)(void *context, const char *text, size_t size);
+	void *context;
 };
 
 struct corpus {

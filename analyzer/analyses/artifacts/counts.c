@@ -244,6 +244,20 @@ counts_count_part(void *context, unsigned thread, unsigned slot, size_t part, st
 	return code;
 }
 
+/* Hands on a part that is counted. */
+static int
+counts_deliver_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct pass *pass = context;
+	const struct corpus *corpus = pass->corpus;
+	const size_t *cuts = corpus->parts.cuts + part;
+
+	(void)slot;
+	(void)error;
+	corpus->request.take(corpus->request.context, corpus->file.text + cuts[0], cuts[1] - cuts[0]);
+	return 0;
+}
+
 static void
 tally_free(struct tally *tally)
 {
@@ -419,7 +433,8 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
 	                            .count = corpus->parts.count,
 	                            .what = "counting",
 	                            .context = &pass,
-	                            .work = counts_count_part};
+	                            .work = counts_count_part,
+	                            .deliver = corpus->request.take ? counts_deliver_part : NULL};
 
 	*counts = (struct token_counts){0};
 	pass.tallies = memory_new(threads, sizeof(struct tally *));
