@@ -7,7 +7,7 @@
 
 #define TOKEN_LIST_MOST 32u
 
-struct token_list { /* begins with count = used = 0 */
+struct token_list {         /* begins with count = used = 0 */
 	size_t count, used; /* tokens, bytes of their texts */
 	struct listed_token {
 		uint64_t key; /* names_key() of the token */

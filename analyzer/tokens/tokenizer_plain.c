@@ -11,7 +11,7 @@
 
 #include <portolan/bytes.h>
 
-#define BLOCK 64u                      /* bytes looked at in one go */
+#define BLOCK 64u                       /* bytes looked at in one go */
 #define BLOCK_READ (BLOCK + PLAIN_MOST) /* bytes that may be read */
 
 /* Finds which of the 64 bytes are letters and digits, and which are _ or beyond ASCII. */

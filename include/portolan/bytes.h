@@ -31,7 +31,8 @@ bytes_bits(bytes_16 bytes)
 
 	memcpy(halves, &bytes, sizeof(halves));
 	for (int h = 0; h < 2; h++) /* the product has the bit of byte i at 56 + i */
-		halves[h] = (le64toh(halves[h]) >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
+		halves[h] =
+		        (le64toh(halves[h]) >> 7 & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
 	return (uint32_t)(halves[0] | halves[1] << 8);
 #endif
 }

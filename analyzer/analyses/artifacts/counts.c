@@ -24,11 +24,11 @@ struct tally {
 	uint32_t *cells; /* `rows` rows of 1 + label_room */
 	size_t rows, label_room;
 	uint64_t label_records[CORPUS_LABELS_MAX];
-	uint64_t ignored, empty; /* how many records have an ignored label, and how many no token */
-	const char *first_empty; /* where the first of them stands in the file */
-	uint32_t stamp;          /* the number of this thread's current record */
-	struct kept_part *kept;  /* what is kept of the current part; NULL: nothing */
-	struct token_list list;  /* tokens that wait to be counted */
+	uint64_t ignored, empty;         /* how many records have an ignored label, and how many no token */
+	const char *first_empty;         /* where the first of them stands in the file */
+	uint32_t stamp;                  /* the number of this thread's current record */
+	struct kept_part *kept;          /* what is kept of the current part; NULL: nothing */
+	struct token_list list;          /* tokens that wait to be counted */
 	uint32_t found[TOKEN_LIST_MOST]; /* the rows of these tokens */
 };
 

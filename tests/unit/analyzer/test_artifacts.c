@@ -328,11 +328,12 @@ static void
 test_fields_of_other_lines(void **state)
 {
 	static const char *const names[] = {"a", "b", "a"}, *const options[] = {"--a", "--b", "--c"};
-	struct user_file file = file_of(TABLE_JSONL, "{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n{\"b\": 5, \"a\": 6}\n"
-	                                             "{\"b\":7,\"a\":8}\n{\"ab\": 0, \"b\": 9}\n{}\n"
-	                                             "{\"\\u0061\": 1, \"b\": 2}\n{\"\\u0061\": 3, \"b\": 4}\n"
-	                                             "{\"b\": 5, \"b\": 6}\n{\"b\": 7 ,\"a\": 8}\n{\"b\": 7,\n");
-	static const char *const wanted[][2] = {{"1", "2"}, {"3", "4"}, {"6", "5"}, {"8", "7"}, {NULL, "9"},
+	struct user_file file =
+	        file_of(TABLE_JSONL, "{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n{\"b\": 5, \"a\": 6}\n"
+	                             "{\"b\":7,\"a\":8}\n{\"ab\": 0, \"b\": 9}\n{}\n"
+	                             "{\"\\u0061\": 1, \"b\": 2}\n{\"\\u0061\": 3, \"b\": 4}\n"
+	                             "{\"b\": 5, \"b\": 6}\n{\"b\": 7 ,\"a\": 8}\n{\"b\": 7,\n");
+	static const char *const wanted[][2] = {{"1", "2"},   {"3", "4"}, {"6", "5"}, {"8", "7"},  {NULL, "9"},
 	                                        {NULL, NULL}, {"1", "2"}, {"3", "4"}, {NULL, "5"}, {"8", "7"}};
 	struct fields_reader reader = {0};
 	struct fields fields;
