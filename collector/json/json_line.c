@@ -2,7 +2,8 @@
  * json_line.c: parses a line of JSON for the importer and for readers of users' files, in one pass over the line.
  *
  * jansson, which builds a tree first, made an import of 200 MB of dynamics take 9 s of processor time; this parser
- * takes 4 s. Nor does jansson read ids of 64 bits and NaN. If strings are not to be checked, memchr() finds their ends.
+ * takes 4 s. Nor does jansson read ids of 64 bits and NaN. If strings are not to be checked, their ends are searched for
+ * 16 bytes at a time.
  */
 #include "json_line.h"
 
