@@ -62,26 +62,25 @@ names_key_padded(const char *text, size_t length)
 	return le64toh(key) & UINT64_MAX >> (64 - 8 * length);
 }
 
-/* The slot to look at first for a key. Every byte of the key has a say in it. */
+/* The slot to look at first for a key. Every byte of the key has a say in it: the upper half of the key is folded into
+ * the lower one, each bit of which moves all those bits of the product that are taken. */
 static inline size_t
 names_place(const struct names *names, uint64_t key)
 {
-	key *= UINT64_C(0x9e3779b97f4a7c15);
-	return ((key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & names->mask;
+	return (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 32 & names->mask;
 }
 
 /* The number of the text, which is added if it is new; NAMES_NONE: out of memory, or 4 GB long. */
 uint32_t names_add_key(struct names *names, const char *text, size_t length, uint64_t key);
 
-/* The number of a short text, if it stands in the slot that is looked at first, as most do. NAMES_NONE: it does not,
- * and names_add_key() must look further. */
+/* The number of a short text, if it stands in the slot that is looked at first, as most do: slot `place`, which
+ * names_prefetch() has returned. NAMES_NONE: it does not, and names_add_key() must look further. */
 static inline uint32_t
-names_find_first(const struct names *names, size_t length, uint64_t key)
+names_find_at(const struct names *names, size_t place, size_t length, uint64_t key)
 {
-	const struct names_slot *slot = names->slots ? &names->slots[names_place(names, key)] : NULL;
+	const struct names_slot *slot = &names->slots[place];
 
-	return slot && slot->key == key && slot->length == length && length <= NAMES_SHORT ? slot->name - 1
-	                                                                                   : NAMES_NONE;
+	return slot->key == key && slot->length == length && length <= NAMES_SHORT ? slot->name - 1 : NAMES_NONE;
 }
 
 static inline uint32_t
@@ -90,13 +89,15 @@ names_add(struct names *names, const char *text, size_t length)
 	return names_add_key(names, text, length, names_key(text, length));
 }
 
-/* Prefetches the memory that names_add_key() will read. Always inlined: gcc 12 removes a call of a function that
- * returns and changes nothing, although it prefetches. */
-static inline __attribute__((always_inline)) void
+/* Prefetches the memory that names_add_key() will read, and returns the place that names_find_at() looks at. There must
+ * be a name already. Always inlined: gcc 12 removes a call of a function that changes nothing, although it prefetches. */
+static inline __attribute__((always_inline)) size_t
 names_prefetch(const struct names *names, uint64_t key)
 {
-	if (names->slots)
-		__builtin_prefetch(&names->slots[names_place(names, key)]);
+	size_t place = names_place(names, key);
+
+	__builtin_prefetch(&names->slots[place]);
+	return place;
 }
 
 /* NAMES_NONE: not there. */

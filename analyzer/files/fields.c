@@ -35,6 +35,8 @@ fields_init(struct fields *fields, const struct user_file *file, const char *con
 void
 fields_begin(struct fields_reader *reader, const struct fields *fields, struct user_part part)
 {
+	if (reader->fields != fields)
+		memset(reader->keys, 0, sizeof(reader->keys));
 	reader->fields = fields;
 	reader->part = part;
 }
@@ -110,6 +112,7 @@ struct taking {
 	struct field *found;
 	size_t left; /* the number of names that have not been found yet */
 	char *room;
+	struct fields_key *keys; /* of the JSON line before */
 };
 
 /* Makes a field of a JSON value. A value with escapes is decoded into `room`. False: an escape is not one of JSON's. */
@@ -133,17 +136,20 @@ field_of(struct json_value *value, char *room, struct field *field)
 	return true;
 }
 
+static bool
+name_equals(const struct field_name *name, const struct fields_key *key)
+{
+	return name->length == key->length && memcmp(name->text, key->at, key->length) == 0;
+}
+
 /* Gives the value to each name that equals the key. Of two members with one key the first counts. */
 static bool
-take_member(struct taking *taking, const struct json_value *key, struct json_value *value)
+take_member(struct taking *taking, const struct fields_key *key, struct json_value *value)
 {
 	struct field meant = {.kind = FIELD_ABSENT};
 
-	for (size_t i = 0; i < taking->fields->count && taking->left > 0; i++) {
-		const struct field_name *name = &taking->fields->names[i];
-
-		if (taking->found[i].kind != FIELD_ABSENT || key->size != name->length ||
-		    memcmp(key->at, name->text, name->length) != 0)
+	for (size_t i = key->first; i < key->end && taking->left > 0; i++) {
+		if (taking->found[i].kind != FIELD_ABSENT || !name_equals(&taking->fields->names[i], key))
 			continue;
 		if (meant.kind == FIELD_ABSENT) {
 			if (!field_of(value, taking->room, &meant))
@@ -157,18 +163,56 @@ take_member(struct taking *taking, const struct json_value *key, struct json_val
 	return true;
 }
 
+/* Finds which names equal the key. */
+static void
+find_names(const struct fields *fields, struct fields_key *key)
+{
+	key->first = key->end = 0;
+	for (size_t i = 0; i < fields->count; i++)
+		if (name_equals(&fields->names[i], key)) {
+			key->first = key->end > 0 ? key->first : i;
+			key->end = i + 1;
+		}
+}
+
+/* Takes the next key, which no line before had in this place. `room` is for its text. 1: there is one; 0: the object has
+ * ended. */
+static int
+take_new_key(struct taking *taking, struct json_line *line, bool is_first, char *room, struct fields_key *key)
+{
+	const char *before = line->at;
+	struct json_value value;
+	int code = is_first ? json_line_first(line, &value) : json_line_next(line, &value);
+
+	if (code <= 0)
+		return code;
+	*key = (struct fields_key){.before = before, .size = value.has_escapes ? 0 : (size_t)(line->at - before)};
+	if (!json_line_decode(&value, room))
+		return -1;
+	key->at = value.at;
+	key->length = value.size;
+	find_names(taking->fields, key);
+	return 1;
+}
+
 /* Reads the members of a JSON record. It reads on when all names are found, so that a line that was cut short is always
  * noticed. `keys` has room for any key. */
 static bool
 take_members(struct taking *taking, struct json_line *line, char *keys)
 {
-	struct json_value key, value;
+	struct json_value value;
+	struct fields_key other;
 	int code;
 
-	for (code = json_line_first(line, &key); code > 0; code = json_line_next(line, &key)) {
-		if (!json_line_decode(&key, keys))
-			return false;
-		if (json_line_value(line, &value) < 0 || !take_member(taking, &key, &value))
+	for (size_t member = 0;; member++) {
+		struct fields_key *key = member < FIELDS_KEYS ? &taking->keys[member] : &other;
+
+		if (member < FIELDS_KEYS && key->size > 0 && (size_t)(line->end - line->at) > key->size &&
+		    memcmp(line->at, key->before, key->size) == 0)
+			line->at += key->size;
+		else if ((code = take_new_key(taking, line, member == 0, keys, key)) <= 0)
+			break;
+		if (json_line_value(line, &value) < 0 || !take_member(taking, key, &value))
 			return false;
 	}
 	return code == 0 && json_line_end(line) == 0;
@@ -245,7 +289,7 @@ int
 fields_next(struct fields_reader *reader, struct portolan_error *error)
 {
 	const struct fields *fields = reader->fields;
-	struct taking taking = {fields, reader->found, fields->count, NULL};
+	struct taking taking = {fields, reader->found, fields->count, NULL, reader->keys};
 	const struct record *record = &reader->part.record;
 	int code = user_part_next(&reader->part, error);
 

@@ -15,7 +15,8 @@
 #include "base/names.h"
 #include "user_file.h"
 
-#define FIELDS_MAX 72 /* the most fields that are read of a record */
+#define FIELDS_MAX 72  /* the most fields that are read of a record */
+#define FIELDS_KEYS 16 /* the members of a JSON line whose keys are remembered */
 
 struct fields {
 	const struct user_file *file;
@@ -42,6 +43,14 @@ struct fields_reader { /* begins as {0}; one for each thread */
 	/* private */
 	char *room;
 	size_t room_size;
+	/* The first members of the JSON line read before, whose keys were taken from it: most lines have the same. */
+	struct fields_key {
+		const char *before; /* what stands before the value: the comma, the key, the colon */
+		size_t size;        /* bytes of that; 0: the line had no such member */
+		const char *at;     /* the key */
+		size_t length;
+		size_t first, end; /* all names that equal the key are among names[first … end−1] */
+	} keys[FIELDS_KEYS];
 };
 
 /* Begins to read a part of the file. May be called again, for another part. */

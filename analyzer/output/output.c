@@ -170,6 +170,8 @@ write_raw(struct output *output, const char *at, size_t size)
 		if (written < 0 && errno != EINTR)
 			output->failure = errno;
 		if (written > 0) {
+			if (output->digest)
+				digest_add(output->digest, at, (size_t)written);
 			at += written;
 			size -= (size_t)written;
 		}
@@ -297,6 +299,14 @@ output_write_at(const struct output *output, const void *data, size_t size, uint
 	int failure = write_at(output->fd, data, size, at);
 
 	return failure ? failed(output, failure, error) : 0;
+}
+
+void
+output_hurry(struct output *output)
+{
+	flush_buffer(output);
+	if (output->failure == 0 && output->target)
+		sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* what fails is found by output_finish() */
 }
 
 int

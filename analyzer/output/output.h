@@ -8,6 +8,7 @@
 #define OUTPUT_H
 
 #include "base/style.h"
+#include "digest.h"
 
 #include <portolan/portolan.h>
 
@@ -23,7 +24,8 @@ struct output {
 	size_t used, room;
 	bool memory; /* no file: the buffer grows */
 	int fd;
-	int failure; /* errno of the first write that failed; 0: none */
+	int failure;           /* errno of the first write that failed; 0: none */
+	struct digest *digest; /* the caller's: what is written in order is added to it; NULL: it is not */
 };
 
 /* path NULL or "-": standard output. A path that exists and is no regular file (a pipe, a device) is written in place;
@@ -49,6 +51,10 @@ void output_patch(struct output *output, const void *data, size_t size);
 /* Writes at a place in the file, unbuffered, from any thread; only where output_can_patch(). */
 int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
                     struct portolan_error *error);
+
+/* Lets the system write to the disk what the file has so far, while the command goes on: there is less to wait for when
+ * output_finish() syncs the file. */
+void output_hurry(struct output *output);
 
 /* Writes what is in the buffer, before another program writes to `fd`. */
 int output_flush(struct output *output, struct portolan_error *error);

@@ -301,6 +301,10 @@ picture_draw(struct picture_draft *draft)
 	picture_write_script(draft);
 	if (picture->kind == PICTURE_MAP)
 		must(output_flush(&draft->data, &failure));
+	if (picture->with_script) { /* they are whole: the system writes them to the disk while gnuplot draws */
+		output_hurry(&draft->data);
+		output_hurry(&draft->own);
+	}
 	if (!picture->is_part)
 		progress_begin(&progress, "drawing", 0);
 	gnuplot_draw(&draft->gnuplot, draft->own.fd);

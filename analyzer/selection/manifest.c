@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #define READ_SIZE (1u << 20)
 
@@ -41,6 +40,7 @@ manifest_open(struct manifest *manifest, const char *command, const char *output
               const char *store)
 {
 	manifest->of = output;
+	manifest->digest = NULL;
 	manifest->path = memory_text("%s.manifest.json", output);
 	must(report_open(&manifest->report, manifest->path, 1, &failure));
 	provenance_begin(&manifest->report, command, dynamics, store);
@@ -66,42 +66,42 @@ manifest_add_cuts(struct report *report, const struct region_cuts *cuts)
 	report_end(report);
 }
 
-/* Finds the size of the file on disk, and its checksum: XXH128, as xxh128sum prints it. */
+/* Adds the bytes of a file to the digest. */
 static void
-manifest_digest(const char *path, char hex[33], uint64_t *bytes)
+manifest_read(const char *path, struct digest *digest)
 {
 	CLEANUP_FREE uint8_t *buffer = memory_new(READ_SIZE, 1);
-	XXH3_state_t *state = memory_need(XXH3_createState());
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	XXH128_hash_t hash;
 	ssize_t got = 1;
 
-	*bytes = 0;
-	XXH3_128bits_reset(state);
 	while (got != 0) {
 		got = fd < 0 ? -1 : read(fd, buffer, READ_SIZE);
 		if (got < 0 && (fd < 0 || errno != EINTR))
 			die("cannot read %s for its manifest: %s", path, strerror(errno));
-		if (got > 0) {
-			XXH3_128bits_update(state, buffer, (size_t)got);
-			*bytes += (uint64_t)got;
-		}
+		if (got > 0)
+			digest_add(digest, buffer, (size_t)got);
 	}
 	close(fd);
-	hash = XXH3_128bits_digest(state);
-	snprintf(hex, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
-	XXH3_freeState(state);
 }
 
 static void
-manifest_add_digest(struct report *report, const char *path)
+manifest_add_digest(struct report *report, const struct digest *digest)
 {
-	uint64_t bytes;
-	char hex[33];
+	char hex[DIGEST_ROOM];
 
-	manifest_digest(path, hex, &bytes);
-	report_whole(report, "bytes", bytes);
+	report_whole(report, "bytes", digest_print(digest, hex));
 	report_text(report, "xxh128", hex);
+}
+
+/* Adds the size of the file on disk, and its checksum. */
+static void
+manifest_add_digest_of(struct report *report, const char *path)
+{
+	struct digest *digest = memory_need(digest_new());
+
+	manifest_read(path, digest);
+	manifest_add_digest(report, digest);
+	digest_free(digest);
 }
 
 void
@@ -109,7 +109,7 @@ manifest_add_file(struct report *report, const char *path)
 {
 	report_text(report, "file", path);
 	if (strcmp(path, "-") != 0)
-		manifest_add_digest(report, path);
+		manifest_add_digest_of(report, path);
 }
 
 void
@@ -120,7 +120,10 @@ manifest_close(struct manifest *manifest)
 
 	report_begin(report, "output");
 	report_text(report, "file", slash ? slash + 1 : manifest->of);
-	manifest_add_digest(report, manifest->of);
+	if (manifest->digest)
+		manifest_add_digest(report, manifest->digest);
+	else
+		manifest_add_digest_of(report, manifest->of);
 	report_end(report);
 	report_end(report);
 	must(report_close(report, &failure));

@@ -15,7 +15,8 @@
 #include "regions/regions.h"
 
 struct manifest {
-	struct report report; /* open, within the manifest's object */
+	struct report report;        /* open, within the manifest's object */
+	const struct digest *digest; /* of the output, the caller's; NULL: manifest_close() reads the output again */
 	/* private */
 	const char *of; /* the path of the output */
 	char *path;

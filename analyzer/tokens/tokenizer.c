@@ -9,6 +9,7 @@
 #include "tokenizer.h"
 
 #include "tokenizer_given.h"
+#include "tokenizer_plain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -290,5 +291,42 @@ tokenizer_next(struct tokenizer *tokenizer, struct token *token)
 		tokenizer_remember(tokenizer, (size_t)length);
 	}
 	tokenizer_take_gram(tokenizer, token);
+	return 1;
+}
+
+/* Adds a token to the list, which has room for it. */
+static void
+tokenizer_add_to_list(const struct token *token, struct token_list *list)
+{
+	uint64_t key = names_key_padded(token->text, token->length);
+
+	memcpy(list->text + list->used, token->text, TOKEN_READABLE);
+	if (token->length > TOKEN_READABLE)
+		memcpy(list->text + list->used, token->text, token->length);
+	list->tokens[list->count++] = (struct listed_token){key, (uint32_t)list->used, (uint32_t)token->length};
+	list->used += token->length > TOKEN_READABLE ? token->length : TOKEN_READABLE;
+}
+
+int
+tokenizer_list(struct tokenizer *tokenizer, struct token_list *list)
+{
+	const struct token_rules *rules = &tokenizer->rules;
+	bool are_words = rules->ngrams == 1 && tokenizer->prefix_length == 0 && !rules->given;
+
+	while (list->count < TOKEN_LIST_MOST && list->used + TOKEN_TEXT_MAX <= sizeof(list->text)) {
+		struct token token;
+		int code;
+
+		if (are_words && !tokenizer->piece) {
+			tokenizer->at = tokenizer_take_plain(tokenizer->at, tokenizer->end, rules->min_length,
+			                                     rules->stop_words, list);
+			if (list->count == TOKEN_LIST_MOST)
+				break;
+		}
+		code = tokenizer_next(tokenizer, &token);
+		if (code <= 0)
+			return code;
+		tokenizer_add_to_list(&token, list);
+	}
 	return 1;
 }

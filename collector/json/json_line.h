@@ -80,7 +80,12 @@ int json_line_fail(struct json_line *line, const char *expected);
 
 /* Decodes the escapes of a string, if it has any, into `text`, which has room for string->size bytes and then holds the
  * string. False: an escape is not valid, or half a surrogate pair. */
-bool json_line_decode(struct json_value *string, char *text);
+bool json_line_decode_escapes(struct json_value *string, char *text);
+static inline bool
+json_line_decode(struct json_value *string, char *text)
+{
+	return !string->has_escapes || json_line_decode_escapes(string, text);
+}
 
 /* False: the value is not a JSON_LINE_NUMBER, or it has a fraction or an exponent. */
 bool json_line_integer(const struct json_value *value, struct json_integer *integer);

@@ -262,16 +262,20 @@ corpus_check_label(const struct corpus_reader *reader, struct portolan_error *er
 {
 	const struct field *label = reader->label;
 	const char *wrong = NULL;
+	bool has_control = false, is_ascii = true;
 
+	for (size_t i = 0; i < label->length; i++) {
+		has_control |= (unsigned char)label->at[i] < ' ';
+		is_ascii &= (signed char)label->at[i] >= 0;
+	}
 	if (label->length == 0)
 		wrong = "is empty: every record needs a label";
 	else if (label->length > LABEL_MAX)
 		wrong = "is too long for a label (over 1,000 bytes)";
-	else if (u8_check((const uint8_t *)label->at, label->length))
+	else if (!is_ascii && u8_check((const uint8_t *)label->at, label->length))
 		wrong = "is not UTF-8";
-	for (size_t i = 0; i < label->length && !wrong; i++)
-		if ((unsigned char)label->at[i] < ' ')
-			wrong = "holds a tab, a line end or another control character";
+	else if (has_control)
+		wrong = "holds a tab, a line end or another control character";
 	return wrong ? corpus_reader_wrong(reader, reader->corpus->request.label, wrong, error) : 0;
 }
 
@@ -310,12 +314,12 @@ corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error)
 }
 
 int
-corpus_reader_token(struct corpus_reader *reader, struct token *token, struct portolan_error *error)
+corpus_reader_tokens(struct corpus_reader *reader, struct token_list *list, struct portolan_error *error)
 {
 	const struct corpus *corpus = reader->corpus;
 	int code;
 
-	while ((code = tokenizer_next(&reader->tokenizer, token)) == 0) {
+	while ((code = tokenizer_list(&reader->tokenizer, list)) == 0) {
 		size_t text = reader->next_text;
 
 		if (text == corpus->request.text_count)

@@ -32,6 +32,10 @@ struct corpus_request {
 	bool per_field; /* the same word in two fields is two tokens: "field:word" */
 	unsigned threads;
 	size_t keep; /* bytes of memory that kept.h may take, so that the file is read once; 0: none */
+	/* NULL, or called by counts_make() with the bytes of each part when they are counted, in the order of the file,
+	 * while other parts are being counted */
+	void (*take)(void *context, const char *text, size_t size);
+	void *context;
 };
 
 struct corpus {
@@ -63,11 +67,11 @@ void corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpu
 void corpus_reader_free(struct corpus_reader *reader);
 
 /* corpus_reader_begin() goes to the beginning of a part. corpus_reader_record() goes to the part's next record, and
- * corpus_reader_token() to the record's next token; a token that stands there twice comes twice. Both return 1, 0 where
- * there are no more, or an error, which names file, line and field. A thread returns the error of its part, so that the
- * user is told of the first. */
+ * returns 1, or 0 where there are no more. corpus_reader_tokens() fills an empty list with the record's next tokens; a
+ * token that stands there twice comes twice. It returns 1, or 0 where these are the last. Both may return an error,
+ * which names file, line and field. A thread returns the error of its part, so that the user is told of the first. */
 void corpus_reader_begin(struct corpus_reader *reader, size_t part);
 int corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error);
-int corpus_reader_token(struct corpus_reader *reader, struct token *token, struct portolan_error *error);
+int corpus_reader_tokens(struct corpus_reader *reader, struct token_list *list, struct portolan_error *error);
 
 #endif

@@ -18,27 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens that wait to be counted. The memory in which each is looked up is fetched while the next ones are read. */
-struct batch {
-	size_t count, used;
-	struct batch_token {
-		uint64_t key;
-		uint32_t at, length, row;
-	} tokens[32];
-	char text[16384];
-};
-
 struct tally {
 	struct corpus_reader reader;
 	struct names tokens, labels;
 	uint32_t *cells; /* `rows` rows of 1 + label_room */
 	size_t rows, label_room;
 	uint64_t label_records[CORPUS_LABELS_MAX];
-	uint64_t ignored, empty; /* how many records have an ignored label, and how many no token */
-	const char *first_empty; /* where the first of them stands in the file */
-	uint32_t stamp;          /* the number of this thread's current record */
-	struct kept_part *kept;  /* what is kept of the current part; NULL: nothing */
-	struct batch batch;
+	uint64_t ignored, empty;         /* how many records have an ignored label, and how many no token */
+	const char *first_empty;         /* where the first of them stands in the file */
+	uint32_t stamp;                  /* the number of this thread's current record */
+	struct kept_part *kept;          /* what is kept of the current part; NULL: nothing */
+	struct token_list list;          /* tokens that wait to be counted */
+	uint32_t found[TOKEN_LIST_MOST]; /* the rows of these tokens */
 };
 
 struct pass {
@@ -126,47 +117,67 @@ counts_check_label_count(const struct corpus *corpus, size_t count, struct porto
 	                           corpus->file.path, corpus->request.label, CORPUS_LABELS_MAX);
 }
 
-/* Counts the waiting tokens, which stand in a record with this label. */
+/* Leaves only those tokens in the list that the user named. */
 static void
-tally_count_batch(struct tally *tally, uint32_t label, uint32_t weight, struct kept *kept)
+tally_leave_named(struct tally *tally, const struct names *named)
 {
-	struct batch *batch = &tally->batch;
+	struct token_list *list = &tally->list;
+	size_t count = 0;
 
-	for (size_t i = 0; i < batch->count; i++) {
-		struct batch_token *token = &batch->tokens[i];
-
-		token->row = names_find_first(&tally->tokens, token->length, token->key);
-		if (token->row == NAMES_NONE)
-			token->row = tally_add_token(tally, batch->text + token->at, token->length, token->key);
-		__builtin_prefetch(tally->cells + token->row * tally_stride(tally), 1);
-	}
-	for (size_t i = 0; i < batch->count; i++) {
-		uint32_t row = batch->tokens[i].row, *cells = tally->cells + row * tally_stride(tally);
-		bool fresh = cells[0] != tally->stamp;
-
-		cells[0] = tally->stamp;
-		cells[1 + label] += fresh ? weight : 0;
-		if (fresh && tally->kept && !kept_add_token(kept, tally->kept, row))
-			tally->kept = NULL;
-	}
-	batch->count = batch->used = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (names_find(named, token_list_text(list, &list->tokens[i]), list->tokens[i].length) != NAMES_NONE)
+			list->tokens[count++] = list->tokens[i];
+	list->count = count;
 }
 
-/* Adds a token to those that wait. False: there may be no room for another. */
-static bool
-tally_add_to_batch(struct tally *tally, const struct token *token)
+/* Finds the rows of the tokens in the list. The memory in which each is looked up is fetched before the first is. Where
+ * a new token moves that memory, places are wrong, and tokens are looked up once more. */
+static void
+tally_find_rows(struct tally *tally)
 {
-	struct batch *batch = &tally->batch;
-	uint64_t key = names_key_padded(token->text, token->length);
+	const struct token_list *list = &tally->list;
+	size_t count = list->count, stride = tally_stride(tally);
+	uint32_t places[TOKEN_LIST_MOST], *cells = tally->cells;
 
-	names_prefetch(&tally->tokens, key);
-	memcpy(batch->text + batch->used, token->text, TOKEN_READABLE);
-	if (token->length > TOKEN_READABLE)
-		memcpy(batch->text + batch->used, token->text, token->length);
-	batch->tokens[batch->count++] = (struct batch_token){key, (uint32_t)batch->used, (uint32_t)token->length, 0};
-	batch->used += token->length;
-	return batch->count < sizeof(batch->tokens) / sizeof(*batch->tokens) &&
-	       batch->used + TOKEN_TEXT_MAX <= sizeof(batch->text);
+	if (count > 0 && tally->tokens.count == 0)
+		tally_add_token(tally, token_list_text(list, list->tokens), list->tokens->length, list->tokens->key);
+	for (size_t i = 0; i < count; i++)
+		places[i] = (uint32_t)names_prefetch(&tally->tokens, list->tokens[i].key);
+	for (size_t i = 0; i < count; i++) {
+		const struct listed_token *token = &list->tokens[i];
+		uint32_t row = names_find_at(&tally->tokens, places[i], token->length, token->key);
+
+		if (row == NAMES_NONE) {
+			row = tally_add_token(tally, token_list_text(list, token), token->length, token->key);
+			cells = tally->cells;
+		}
+		__builtin_prefetch(cells + row * stride, 1);
+		tally->found[i] = row;
+	}
+}
+
+/* Counts the tokens in the list, which stand in a record with this label, and empties it. */
+static void
+tally_count_list(struct tally *tally, uint32_t label, uint32_t weight, struct kept *kept)
+{
+	uint32_t *all, *found = tally->found, stamp = tally->stamp;
+	size_t stride, count = tally->list.count, fresh = 0;
+
+	tally_find_rows(tally);
+	all = tally->cells;
+	stride = tally_stride(tally);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t row = found[i], *cells = all + row * stride;
+		bool is_fresh = cells[0] != stamp;
+
+		cells[0] = stamp;
+		cells[1 + label] += is_fresh ? weight : 0;
+		found[fresh] = row;
+		fresh += is_fresh;
+	}
+	if (tally->kept && !kept_add_tokens(kept, tally->kept, found, fresh))
+		tally->kept = NULL;
+	token_list_clear(&tally->list);
 }
 
 static int
@@ -176,7 +187,6 @@ tally_count_record(struct tally *tally, uint32_t weight, struct kept *kept, stru
 	const struct record *record = reader->record;
 	uint64_t at = (uint64_t)(record->at - reader->corpus->file.text);
 	const struct names *only = reader->corpus->request.tokens ? &reader->corpus->tokens : NULL;
-	struct token token;
 	uint32_t label = 0; /* an ignored record has no label; it is kept without tokens */
 	bool empty = true;
 	int code;
@@ -195,14 +205,13 @@ tally_count_record(struct tally *tally, uint32_t weight, struct kept *kept, stru
 	}
 	tally->stamp++;
 	tally->label_records[label] += weight;
-	while ((code = corpus_reader_token(&tally->reader, &token, error)) > 0) {
-		empty = false;
-		if (only && names_find(only, token.text, token.length) == NAMES_NONE)
-			continue;
-		if (!tally_add_to_batch(tally, &token))
-			tally_count_batch(tally, label, weight, kept);
-	}
-	tally_count_batch(tally, label, weight, kept);
+	do {
+		code = corpus_reader_tokens(&tally->reader, &tally->list, error);
+		empty &= tally->list.count == 0;
+		if (only)
+			tally_leave_named(tally, only);
+		tally_count_list(tally, label, weight, kept);
+	} while (code > 0);
 	if (empty && (tally->empty++ == 0 || record->at < tally->first_empty))
 		tally->first_empty = record->at;
 	return code;
@@ -233,6 +242,20 @@ counts_count_part(void *context, unsigned thread, unsigned slot, size_t part, st
 	}
 	pass->records[part] = records;
 	return code;
+}
+
+/* Hands on a part that is counted. */
+static int
+counts_deliver_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct pass *pass = context;
+	const struct corpus *corpus = pass->corpus;
+	const size_t *cuts = corpus->parts.cuts + part;
+
+	(void)slot;
+	(void)error;
+	corpus->request.take(corpus->request.context, corpus->file.text + cuts[0], cuts[1] - cuts[0]);
+	return 0;
 }
 
 static void
@@ -410,7 +433,8 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
 	                            .count = corpus->parts.count,
 	                            .what = "counting",
 	                            .context = &pass,
-	                            .work = counts_count_part};
+	                            .work = counts_count_part,
+	                            .deliver = corpus->request.take ? counts_deliver_part : NULL};
 
 	*counts = (struct token_counts){0};
 	pass.tallies = memory_new(threads, sizeof(struct tally *));

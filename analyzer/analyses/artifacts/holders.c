@@ -65,17 +65,23 @@ static uint32_t
 holders_take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t *list)
 {
 	uint64_t seen[HOLDERS_TOKENS_MAX / 64 + 1] = {0};
-	struct token token;
+	struct token_list tokens;
 	uint32_t count = 0;
+	int code;
 
-	while (must(corpus_reader_token(reader, &token, &failure)) > 0) {
-		uint32_t name = names_find(&search->tokens, token.text, token.length);
+	do {
+		token_list_clear(&tokens);
+		code = must(corpus_reader_tokens(reader, &tokens, &failure));
+		for (size_t i = 0; i < tokens.count; i++) {
+			uint32_t name = names_find(&search->tokens, token_list_text(&tokens, &tokens.tokens[i]),
+			                           tokens.tokens[i].length);
 
-		if (name == NAMES_NONE || seen[name / 64] >> name % 64 & 1)
-			continue;
-		seen[name / 64] |= UINT64_C(1) << name % 64;
-		list[count++] = (uint16_t)name;
-	}
+			if (name == NAMES_NONE || seen[name / 64] >> name % 64 & 1)
+				continue;
+			seen[name / 64] |= UINT64_C(1) << name % 64;
+			list[count++] = (uint16_t)name;
+		}
+	} while (code > 0);
 	qsort(list, count, sizeof(*list), holders_compare_numbers);
 	return count;
 }

@@ -8,6 +8,7 @@
 #include "die/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_ROOM 4096
 
@@ -88,17 +89,18 @@ kept_add_record(struct kept *kept, struct kept_part *part, uint64_t at, size_t s
 }
 
 bool
-kept_add_token(struct kept *kept, struct kept_part *part, uint32_t row)
+kept_add_tokens(struct kept *kept, struct kept_part *part, const uint32_t *rows, size_t count)
 {
-	if (part->row_count == part->row_room) {
+	while (part->row_count + count > part->row_room) {
 		uint32_t *grown = kept_grow(kept, part->rows, &part->row_room, sizeof(*grown));
 
 		if (!grown)
 			return false;
 		part->rows = grown;
 	}
-	part->rows[part->row_count++] = row;
-	part->records[part->record_count - 1].tokens++;
+	memcpy(part->rows + part->row_count, rows, count * sizeof(*rows));
+	part->row_count += count;
+	part->records[part->record_count - 1].tokens += (uint32_t)count;
 	return true;
 }
 

@@ -50,6 +50,27 @@ ppmi_add_token(const struct ppmi_guessing *guessing, struct ppmi_worker *worker,
 	}
 }
 
+/* Raises the largest PPMI of each label by those of the record's tokens. */
+static void
+ppmi_add_tokens(const struct ppmi_guessing *guessing, struct ppmi_worker *worker, size_t own)
+{
+	const struct names *names = &guessing->counts->tokens;
+	struct token_list list;
+	int code;
+
+	do {
+		token_list_clear(&list);
+		code = must(corpus_reader_tokens(&worker->reader, &list, &failure));
+		for (size_t i = 0; i < list.count; i++) {
+			const struct listed_token *token = &list.tokens[i];
+			uint32_t number = names_find(names, token_list_text(&list, token), token->length);
+
+			if (number != NAMES_NONE && guessing->is_ranked[number])
+				ppmi_add_token(guessing, worker, number, own);
+		}
+	} while (code > 0);
+}
+
 /* The label with the largest value; of those that have it the one that most records have, without the record at hand if
  * `own` is its label. */
 static size_t
@@ -73,7 +94,6 @@ ppmi_take_record(const struct ppmi_guessing *guessing, struct ppmi_worker *worke
 	const struct token_counts *counts = guessing->counts;
 	const struct field *label = worker->reader.label;
 	uint32_t name = names_find(&counts->labels, label->at, label->length);
-	struct token token;
 	size_t own;
 
 	if (name == NAMES_NONE)
@@ -84,12 +104,8 @@ ppmi_take_record(const struct ppmi_guessing *guessing, struct ppmi_worker *worke
 
 		memset(worker->best, 0, counts->label_count * sizeof(double));
 		memset(worker->held_out, 0, counts->label_count * sizeof(double));
-		while (predictor == PPMI_TOKEN && must(corpus_reader_token(&worker->reader, &token, &failure)) > 0) {
-			uint32_t number = names_find(&counts->tokens, token.text, token.length);
-
-			if (number != NAMES_NONE && guessing->is_ranked[number])
-				ppmi_add_token(guessing, worker, number, own);
-		}
+		if (predictor == PPMI_TOKEN)
+			ppmi_add_tokens(guessing, worker, own);
 		guesses->records++;
 		guesses->right += ppmi_choose(counts, worker->best, SIZE_MAX) == own;
 		guesses->held_out += ppmi_choose(counts, worker->held_out, own) == own;

@@ -108,7 +108,8 @@ upsample_write_records(const struct upsample *upsample, struct output *output)
 	const struct user_file *file = &upsample->corpus.file;
 	const char *end = upsample_line_end(file);
 
-	output_bytes(output, file->text, file->size);
+	if (!upsample->is_begun)
+		output_bytes(output, file->text, file->size);
 	if (file->size > 0 && file->text[file->size - 1] != '\n')
 		output_text(output, end);
 	for (size_t i = 0; i < upsample->holders.count; i++) {
@@ -159,16 +160,52 @@ upsample_write_weights(const struct upsample *upsample, struct output *output)
 }
 
 static void
-upsample_write(const struct upsample *upsample)
+upsample_open(struct upsample *upsample)
 {
-	struct output output;
+	must(output_open(&upsample->output, upsample->corpus_options.common.output, &failure));
+	upsample->output.digest = upsample->digest;
+}
 
-	must(output_open(&output, upsample->corpus_options.common.output, &failure));
+/* Writes a part of DATA that is counted. */
+static void
+upsample_copy(void *context, const char *text, size_t size)
+{
+	struct upsample *upsample = context;
+
+	output_bytes(&upsample->output, text, size);
+	output_hurry(&upsample->output);
+}
+
+/* Counts DATA. If records are written to a file, DATA is copied to it meanwhile, as it stands there first: the file has
+ * no name before it is whole. An output of another kind is begun when all is known to be well. */
+static void
+upsample_count(struct upsample *upsample)
+{
+	struct corpus *corpus = &upsample->corpus;
+
+	if (manifest_is_possible(upsample->corpus_options.common.output))
+		upsample->digest = memory_need(digest_new());
+	upsample->is_begun = upsample->digest && upsample->weights == UPSAMPLE_RECORDS;
+	if (upsample->is_begun) {
+		upsample_open(upsample);
+		upsample_copy(upsample, corpus->file.text, corpus->file.begin);
+		corpus->request.take = upsample_copy;
+		corpus->request.context = upsample;
+	}
+	counts_make(corpus, NULL, NULL, &upsample->counts);
+	corpus->request.take = NULL; /* the chart counts once more */
+}
+
+static void
+upsample_write(struct upsample *upsample)
+{
+	if (!upsample->is_begun)
+		upsample_open(upsample);
 	if (upsample->weights == UPSAMPLE_RECORDS)
-		upsample_write_records(upsample, &output);
+		upsample_write_records(upsample, &upsample->output);
 	else
-		upsample_write_weights(upsample, &output);
-	must(output_finish(&output, &failure));
+		upsample_write_weights(upsample, &upsample->output);
+	must(output_finish(&upsample->output, &failure));
 }
 
 static void
@@ -177,6 +214,7 @@ upsample_write_manifest(const struct upsample *upsample)
 	struct manifest manifest;
 
 	manifest_open(&manifest, "upsample", upsample->corpus_options.common.output, NULL, NULL);
+	manifest.digest = upsample->digest;
 	upsample_add_request(&manifest.report, upsample);
 	upsample_add_report(&manifest.report, "report", upsample);
 	manifest_close(&manifest);
@@ -197,13 +235,12 @@ upsample_choose_tokens(struct upsample *upsample)
 
 /* Writes the data, then its manifest, then the report. Everything else that can fail comes before. */
 static void
-upsample_write_all(const struct upsample *upsample)
+upsample_write_all(struct upsample *upsample)
 {
 	const char *path = upsample->corpus_options.common.output;
-	bool manifest = manifest_is_possible(path);
 
 	upsample_write(upsample);
-	if (manifest)
+	if (upsample->digest)
 		upsample_write_manifest(upsample);
 	if (strcmp(path, "-") != 0)
 		upsample_report(upsample);
@@ -249,6 +286,7 @@ static void
 upsample_release(struct upsample *upsample)
 {
 	free(upsample->shares_after);
+	digest_free(upsample->digest);
 	balance_free(&upsample->balance);
 	holders_free(&upsample->holders);
 	ranking_free(&upsample->ranking);
@@ -273,7 +311,7 @@ upsample_run(void *context, struct portolan_error *error)
 	                                   upsample->corpus.file.format)
 	                 : format_of_one(&options->common, "-o", path, "weights");
 	if (status == STATUS_DONE) {
-		counts_make(&upsample->corpus, NULL, NULL, &upsample->counts);
+		upsample_count(upsample);
 		upsample_choose_tokens(upsample);
 		upsample_balance(upsample);
 		if (upsample->plot)

@@ -20,6 +20,9 @@ struct upsample {
 	bool as_published;
 	const char *plot;
 	struct picture picture;
+	struct output output;
+	bool is_begun;         /* DATA was copied to the output while it was counted */
+	struct digest *digest; /* of the output; NULL: it has no manifest */
 	/* the results */
 	struct corpus corpus;
 	struct token_counts counts;

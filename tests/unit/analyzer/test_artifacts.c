@@ -8,6 +8,33 @@
 
 #include <unistr.h>
 
+/* tokenizer_list() must find what tokenizer_next() found: tokens joined by |. */
+static void
+check_lists(const struct token_rules *rules, const char *text, size_t size, const char *prefix, const char *joined)
+{
+	struct tokenizer tokenizer;
+	struct token_list list;
+	int code;
+
+	tokenizer_init(&tokenizer, rules);
+	tokenizer_begin(&tokenizer, text, size, prefix);
+	do {
+		token_list_clear(&list);
+		code = tokenizer_list(&tokenizer, &list);
+		for (size_t i = 0; i < list.count; i++) {
+			const char *token = token_list_text(&list, &list.tokens[i]);
+			size_t length = list.tokens[i].length;
+
+			assert_memory_equal(joined, token, length);
+			assert_true(joined[length] == '|');
+			assert_true(list.tokens[i].key == names_key(token, length));
+			joined += length + 1;
+		}
+	} while (code > 0);
+	assert_int_equal(*joined, '\0');
+	tokenizer_free(&tokenizer);
+}
+
 /* The tokens of a text, joined by |. */
 static const char *
 tokens_by(const struct token_rules *rules, const char *text, size_t size, const char *prefix)
@@ -27,6 +54,8 @@ tokens_by(const struct token_rules *rules, const char *text, size_t size, const 
 		used += token.length + 1;
 	}
 	tokenizer_free(&tokenizer);
+	joined[used] = '\0';
+	check_lists(rules, text, size, prefix, joined);
 	joined[used ? used - 1 : 0] = '\0';
 	return code == TOKENIZER_NOT_UTF8 ? "not UTF-8" : joined;
 }
@@ -150,6 +179,33 @@ test_ascii_is_as_the_library(void **state)
 	}
 }
 
+/* A text that is longer than what is looked at in one step, from each of its places: words may lie across all seams. */
+static void
+test_long_texts(void **state)
+{
+	static const char text[] =
+	        "Plain words, some with 15CharactersEach or 16CharactersEvery1 and 17CharactersAndOne; don't 3.14 snake_case "
+	        "well-known caf\xc3\xa9s -- a.b a. b .c \xd7\x90 x, y: z' \"quoted\" (one) two\tthree\nfour\x7f"
+	        "five 1,000 a1b2 "
+	        "AVeryLongWordThatGoesOnAndOnUntilItIsLongerThanSixtyFourCharactersWhichIsTheBlock end, of it all, at last.";
+	struct names stop = {0};
+	struct token_rules rules = {.min_length = 2, .ngrams = 1, .stop_words = &stop};
+
+	(void)state;
+	assert_int_equal(names_add(&stop, "words", 5), 0);
+	for (size_t from = 0; from < sizeof(text); from++)
+		for (size_t to = from; to < sizeof(text); to++) {
+			char *exact = malloc(to - from + 1); /* so that a tool sees what is read behind it */
+
+			memcpy(exact, text + from, to - from);
+			tokens_by(&plain, exact, to - from, "");
+			tokens_by(&rules, exact, to - from, "");
+			free(exact);
+		}
+	assert_string_equal(tokens_by(&rules, "plain Words and WORD", 20, ""), "plain|and|word");
+	names_free(&stop);
+}
+
 /* Ten records of s, of three labels 7, 2, 1: p* = 0.7, z* = (0.7 − 1/3) / √(2/9 / 10) = 2.4596747752497686. */
 static void
 test_statistics(void **state)
@@ -265,6 +321,37 @@ test_fields(void **state)
 	take(&file, names, 3, missing);
 	file = file_of(TABLE_TSV, "a\tb\tc\n1\t2\n");
 	take(&file, names, 3, missing);
+}
+
+/* Keys are remembered from line to line: each line must be read as if it stood alone. */
+static void
+test_fields_of_other_lines(void **state)
+{
+	static const char *const names[] = {"a", "b", "a"}, *const options[] = {"--a", "--b", "--c"};
+	struct user_file file =
+	        file_of(TABLE_JSONL, "{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n{\"b\": 5, \"a\": 6}\n"
+	                             "{\"b\":7,\"a\":8}\n{\"ab\": 0, \"b\": 9}\n{}\n"
+	                             "{\"\\u0061\": 1, \"b\": 2}\n{\"\\u0061\": 3, \"b\": 4}\n"
+	                             "{\"b\": 5, \"b\": 6}\n{\"b\": 7 ,\"a\": 8}\n{\"b\": 7,\n");
+	static const char *const wanted[][2] = {{"1", "2"},   {"3", "4"}, {"6", "5"}, {"8", "7"},  {NULL, "9"},
+	                                        {NULL, NULL}, {"1", "2"}, {"3", "4"}, {NULL, "5"}, {"8", "7"}};
+	struct fields_reader reader = {0};
+	struct fields fields;
+
+	(void)state;
+	assert_int_equal(fields_init(&fields, &file, names, options, 3, NULL), 0);
+	fields_begin(&reader, &fields, user_file_whole(&file));
+	for (size_t line = 0; line < sizeof(wanted) / sizeof(wanted[0]); line++) {
+		assert_int_equal(fields_next(&reader, NULL), 1);
+		for (size_t i = 0; i < 3; i++) {
+			const char *text = wanted[line][i % 2];
+
+			assert_int_equal(reader.found[i].length, text ? strlen(text) : 0);
+			assert_true(!text || *reader.found[i].at == *text);
+		}
+	}
+	assert_true(fields_next(&reader, NULL) < 0);
+	fields_end(&reader);
 }
 
 /* Token 0: 4 records of label 0, 1 of label 1; token 1 has 2 of label 1 only, one of which holds both. */
@@ -434,7 +521,9 @@ main(void)
 	        cmocka_unit_test(test_statistics),
 	        cmocka_unit_test(test_binomial_tails),
 	        cmocka_unit_test(test_ascii_is_as_the_library),
+	        cmocka_unit_test(test_long_texts),
 	        cmocka_unit_test(test_fields),
+	        cmocka_unit_test(test_fields_of_other_lines),
 	        cmocka_unit_test(test_balance),
 	        cmocka_unit_test(test_what_cannot_be_balanced),
 	        cmocka_unit_test(test_patience),

@@ -204,6 +204,43 @@ write_until_signal(int number)
 }
 
 /* On a file system whose files need a name from the start. */
+/* The digest is of all bytes in order, however they came: through the buffer, past it, and around a call that hurries
+ * them. That of nothing and that of "hello" are what xxh128sum prints. */
+static void
+test_digest(void **state)
+{
+	static char large[3 << 20];
+	struct digest *digest = digest_new(), *parts = digest_new();
+	char hex[DIGEST_ROOM], again[DIGEST_ROOM];
+	struct output output;
+
+	(void)state;
+	assert_non_null(digest);
+	assert_non_null(parts);
+	assert_int_equal(digest_print(digest, hex), 0);
+	assert_string_equal(hex, "99aa06d3014798d86001c324468d497f");
+	digest_add(parts, "hello", 5);
+	assert_int_equal(digest_print(parts, hex), 5);
+	assert_string_equal(hex, "b5e9c1ad071b3e7fc779cfaa5e523818");
+	memset(large, 'x', sizeof(large));
+	assert_int_equal(output_open(&output, "digest", NULL), 0);
+	output.digest = digest;
+	output_text(&output, "hello");
+	output_hurry(&output);
+	assert_int_equal(files_in_folder(), 0); /* it has no name yet */
+	output_bytes(&output, large, sizeof(large));
+	output_text(&output, "the end");
+	assert_int_equal(output_finish(&output, NULL), 0);
+	digest_add(parts, large, sizeof(large));
+	digest_add(parts, "the end", 7);
+	assert_int_equal(digest_print(digest, hex), sizeof(large) + 12);
+	digest_print(parts, again);
+	assert_string_equal(hex, again);
+	digest_free(digest);
+	digest_free(parts);
+	unlink("digest");
+}
+
 static void
 test_signal_leaves_nothing(void **state)
 {
@@ -440,6 +477,7 @@ main(void)
 	        cmocka_unit_test(test_keeps_links),
 	        cmocka_unit_test(test_keeps_modes),
 	        cmocka_unit_test(test_reaches_the_disk),
+	        cmocka_unit_test(test_digest),
 	        cmocka_unit_test(test_signal_leaves_nothing),
 	        cmocka_unit_test(test_failures),
 	        cmocka_unit_test(test_texts),
