@@ -55,7 +55,7 @@ def run(report, programs, repeats):
     if not os.path.exists(programs["frameworks"]):
         raise SystemExit("tools/bench: overhead needs torch, which tools/test frameworks installs: run that first")
     folder = ingest.folder_on_disk(programs)
-    environment = dict(os.environ, PYTHONPATH=os.path.join(programs["build"], "python"), PORTOLAND=programs["portoland"])
+    environment = dict(os.environ, PYTHONPATH=os.path.join(programs["build"], "python"), PORTOLAND=programs["portoland"], TMPDIR=folder)
     try:
         done = subprocess.run([programs["frameworks"], os.path.join(HERE, "overhead_steps.py"), folder], check=True, env=environment,
                               stdout=subprocess.PIPE, text=True)
