@@ -47,8 +47,8 @@ def note_of(turns, peers):
     tails = [percentile(calls, share) for share, _ in PERCENTILES]
     tails = "".join(f", {name} {one * 1e6:.0f}" for one, (_, name) in zip(tails, PERCENTILES) if one is not None)
     used, unused = (sum(turn["processor"] for turn in some) / sum(len(turn["steps"]) for turn in some) for some in (turns, peers))
-    return (f"step: {', '.join(more)}; call in µs: median {harness.spread(calls)[0] * 1e6:.0f}{tails}; "
-            f"processor time of a step {used / unused:.3g} × (+{(used - unused) * 1e6:.0f} µs); n={len(steps)}")
+    return (f"step: {', '.join(more)}; a step without: {harness.spread(plain)[0] * 1e3:.3g} ms; call in µs: median {harness.spread(calls)[0] * 1e6:.0f}{tails}; "
+            f"processor time of a step {used / unused:.3g} × ({(used - unused) * 1e6:+.0f} µs); n={len(steps)}")
 
 
 def run(report, programs, repeats):
@@ -69,8 +69,7 @@ def run(report, programs, repeats):
     for around, length in dict.fromkeys((turn["around"], turn["length"]) for turn in turns):
         here = [turn for turn in turns if (turn["around"], turn["length"]) == (around, length)]
         peers = {turn["round"]: turn for turn in here if turn["recorder"] == "none"}
-        step = harness.spread([second for turn in peers.values() for second in turn["steps"]])[0]
         for name in dict.fromkeys(turn["recorder"] for turn in here if turn["recorder"] != "none"):
             ours = [turn for turn in here if turn["recorder"] == name]
             ratios = [harness.spread(turn["steps"])[0] / harness.spread(peers[turn["round"]]["steps"])[0] for turn in ours]
-            report.ratio(f"{around}, steps of {step * 1e3:.2g} ms: {name}", ratios, note=note_of(ours, list(peers.values())))
+            report.ratio(f"{around}, steps of {length * 1e3:g} ms: {name}", ratios, note=note_of(ours, list(peers.values())))
