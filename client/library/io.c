@@ -3,13 +3,13 @@
  *
  * One round: receive replies, send the frames that the session gives out, take frames from the pool while there is
  * credit (bytes that the collector has allowed the session to send), wake waiters, sleep. A log call never wakes the
- * thread (that would be a system call): the thread looks at the pool every 1 ms while there is work, every 10 ms when
- * idle. Flush, close and full frames wake it.
+ * thread (that would be a system call): the thread looks at the pool, every 1 ms while frames fill fast, less often, up
+ * to every 10 ms, while they fill slowly or not at all. Flush, close and a full pool wake it.
  *
- * While the collector keeps up, full frames are sent at once. A frame that is not full waits for more rows: each frame
- * costs both sides ten times what its rows do, and the training loop may need the processors. A short pause of the
- * collector fills the pool. Then frames go to the spool, and all later frames too until the spool is empty. Every step
- * that fails is tried again.
+ * While the collector keeps up, frames are sent when some have gathered, or when the oldest of them has waited for 20
+ * ms, full or not. What is sent together costs both sides less: they wake once, and the collector commits once. The
+ * training loop may need the processors. A short pause of the collector fills the pool. Then frames go to the spool, and
+ * all later frames too until the spool is empty. Every step that fails is tried again.
  */
 #include "run.h"
 
@@ -21,8 +21,8 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define POLL_BUSY_MS 1
-#define POLL_IDLE_MS 10
+#define POLL_FAST_MS 1
+#define POLL_SLOW_MS 10
 #define LEFT_OVER_FRAMES 32
 #define REVIVE_MS 1000       /* how often the thread looks for a lost collector */
 #define ANSWER_MS 100        /* how long a collector usually takes to answer */
@@ -30,22 +30,21 @@
 #define SPOOL_BLOCKED_MS 100 /* when the pool is a quarter full, frames wait no longer than this for the collector */
 #define SPOOL_SILENCE_MS 10000
 #define SPOOL_RETRY_MS 1000
-#define PARTIAL_MS 20
+#define GATHER_FRAMES 8 /* are sent together (0.6 MB); of a small pool, an eighth */
+#define GATHER_MS 20    /* rows wait no longer for others while the collector keeps up */
 #define ROUND_MS 20
 #define NICE 5 /* the thread then gets a third of a training thread's processor time when both compete */
 
-static bool
+static void
 io_receive_frames(struct portolan_run *run)
 {
-	bool any = false;
-
 	for (;;) {
 		zmq_msg_t message;
 
 		zmq_msg_init(&message);
 		if (zmq_msg_recv(&message, run->socket, ZMQ_DONTWAIT) < 0) {
 			zmq_msg_close(&message);
-			return any;
+			return;
 		}
 		/* A frame has one part. An empty delimiter, or any other part, is no valid frame, and is ignored. */
 		session_receive(&run->session, zmq_msg_data(&message), zmq_msg_size(&message), clock_ms());
@@ -53,7 +52,6 @@ io_receive_frames(struct portolan_run *run)
 			session_receive(&run->leftover.session, zmq_msg_data(&message), zmq_msg_size(&message),
 			                clock_ms());
 		zmq_msg_close(&message);
-		any = true;
 	}
 }
 
@@ -87,17 +85,13 @@ io_send_frame(struct portolan_run *run, const struct session *session, struct wi
 	return true;
 }
 
-static bool
+static void
 io_send_frames(struct portolan_run *run)
 {
 	struct wire_bytes frame;
-	bool any = false;
 
-	while (session_next(&run->session, clock_ms(), &frame) && io_send_frame(run, &run->session, frame)) {
+	while (session_next(&run->session, clock_ms(), &frame) && io_send_frame(run, &run->session, frame))
 		session_sent(&run->session, clock_ms());
-		any = true;
-	}
-	return any;
 }
 
 /* Notes whether writing to the spool has worked. Prints a line once for each kind of trouble, and once when it is
@@ -187,16 +181,20 @@ io_may_take(struct portolan_run *run)
 	return status == 0;
 }
 
-/* Takes frames from the pool while they can be sent or spooled. True: there were some, or one is being filled. The time
- * is bounded: a loop that fills frames as fast as they are taken must not keep the thread from receiving. */
+/* Takes frames from the pool while they can be sent or spooled, if it is time. The time is bounded: a loop that fills
+ * frames as fast as they are taken must not keep the thread from receiving. True: many had gathered, so the thread must
+ * look again soon. */
 static bool
 io_take_frames(struct portolan_run *run)
 {
 	int64_t began = clock_ms();
+	uint64_t gathered = io_frames_waiting(run), eighth = run->frames.count / 8;
+	uint64_t enough = eighth < GATHER_FRAMES ? eighth : GATHER_FRAMES;
 	/* The newest frame is taken partly filled when it has waited long enough, or when a flush waits for it. */
-	bool partial = run->hurried || began - run->taken_at >= PARTIAL_MS || atomic_load(&run->command) != COMMAND_RUN;
-	bool any = false;
+	bool partial = run->hurried || began - run->taken_at >= GATHER_MS || atomic_load(&run->command) != COMMAND_RUN;
 
+	if (!partial && gathered > 0 && gathered <= enough)
+		return false;
 	while (io_frames_waiting(run) > !partial && clock_ms() - began < ROUND_MS && io_may_take(run)) {
 		bool spooling = run->session.backlog.spooling;
 		struct portolan_error error;
@@ -207,14 +205,12 @@ io_take_frames(struct portolan_run *run)
 		if (status <= 0)
 			break;
 		io_send_frames(run);
-		any = true;
 	}
 	if (io_frames_waiting(run) == 0) {
 		run->taken_at = began;
 		run->hurried = false;
 	}
-	/* While a frame is being filled, the thread must look again soon: a fast loop fills it in no time. */
-	return any || (!partial && io_frames_waiting(run) > 0);
+	return gathered > 2 * enough;
 }
 
 /* Adds `close` to the session, after its last frame. */
@@ -386,8 +382,10 @@ io_obey_command(struct portolan_run *run)
 		atomic_compare_exchange_strong(&run->command, &(int){COMMAND_OFFLINE}, COMMAND_RUN);
 		return true;
 	case COMMAND_FINISH:
-		if (io_frames_waiting(run) == 0 && (session_has_room(session, 0) || session->backlog.spooling))
+		if (io_frames_waiting(run) == 0 && (session_has_room(session, 0) || session->backlog.spooling)) {
 			io_add_close(run, NULL);
+			io_send_frames(run);
+		}
 		return true;
 	case COMMAND_SAVE:
 		if (session->state == SESSION_FAILED)
@@ -426,22 +424,33 @@ io_lower_priority(void)
 		(void)setpriority(PRIO_PROCESS, 0, NICE);
 }
 
+/* How long the thread sleeps after a round, unless something comes for it. `fast`: frames fill fast. */
+static int
+io_choose_timeout(const struct portolan_run *run, int last, bool fast)
+{
+	int timeout = fast ? POLL_FAST_MS : last * 2 < POLL_SLOW_MS ? last * 2 : POLL_SLOW_MS;
+	int64_t due = run->taken_at + GATHER_MS - clock_ms();
+
+	return io_frames_waiting(run) > 0 && due > 0 && due < timeout ? (int)due : timeout;
+}
+
 void *
 io_main(void *argument)
 {
 	struct portolan_run *run = argument;
-	int timeout = POLL_BUSY_MS;
+	int timeout = POLL_FAST_MS;
 
 	io_lower_priority();
 	for (;;) {
-		bool busy = io_receive_frames(run);
 		enum run_phase phase;
+		bool fast;
 
+		io_receive_frames(run);
 		io_set_counts(run);
-		busy |= io_send_frames(run);
-		busy |= io_take_frames(run);
+		io_send_frames(run);
+		fast = io_take_frames(run);
 		frames_populate(&run->frames);
-		busy |= io_send_left_over(run);
+		fast |= io_send_left_over(run);
 		if (!io_obey_command(run))
 			return NULL;
 		if (run->session.state == SESSION_OPENING)
@@ -453,7 +462,7 @@ io_main(void *argument)
 		if (phase == PHASE_FAILED || phase == PHASE_CLOSED)
 			return NULL;
 		io_revive_collector(run);
-		timeout = busy ? POLL_BUSY_MS : timeout * 2 < POLL_IDLE_MS ? timeout * 2 : POLL_IDLE_MS;
+		timeout = io_choose_timeout(run, timeout, fast);
 		io_sleep(run, timeout);
 	}
 }

@@ -1,11 +1,14 @@
 /* test_run_threads.c: a run's full ring, and its thread beside those of the training. */
 #include "run_fixture.h"
 
+#include <portolan/clock.h>
+
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static void
 test_credit(void **state)
@@ -210,6 +213,51 @@ test_the_loop_goes_first(void **state)
 	fake_stop(fake);
 }
 
+/* How often the thread has slept so far. */
+static uint64_t
+count_sleeps(id_t thread)
+{
+	unsigned long long sleeps = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", (unsigned)thread);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &sleeps) == 1)
+			break;
+	fclose(file);
+	return sleeps;
+}
+
+/* A loop that fills a frame in some 60 steps of 1 ms: the thread wakes neither for each step nor for each millisecond, and
+ * yet sends what was logged without being asked. */
+static void
+test_a_slow_loop_is_left_alone(void **state)
+{
+	const struct timespec step = {.tv_nsec = 1000000};
+	struct fake *fake = *state;
+	portolan_run *run;
+	uint64_t before;
+	int64_t began;
+	id_t thread;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	thread = find_thread();
+	before = count_sleeps(thread);
+	began = clock_ms();
+	for (uint64_t i = 0; i < 500; i++) {
+		log_rows(run, 0, i * 32, 32);
+		nanosleep(&step, NULL);
+	}
+	assert_in_range(count_sleeps(thread) - before, 1, (uint64_t)(clock_ms() - began) / 2);
+	fake_wait(fake, &fake->rows, 500 * 32);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+}
+
 /* A call that began before the run was closed, and gets its turn only then, logs nothing behind the `close` frame. */
 static void
 test_closed_before_its_turn(void **state)
@@ -238,6 +286,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_signals_stay_away, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_the_loop_goes_first, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_slow_loop_is_left_alone, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_closed_before_its_turn, setup, teardown),
 	};
 
