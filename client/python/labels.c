@@ -4,10 +4,6 @@
  *
  * It is a hash table with open addressing of at most 65,536 ids, which stays in the cache. An id is known by 48 bits of
  * its hash, so the probability that any two are confused is about 1e-5.
- *
- * After a training step no slot is in a cache near the processor, and looking all rows of a batch up would take a
- * quarter of the log call. So when each id has been looked up some times, on average, only a part of the ids is looked
- * up in each epoch: another part in the next one, and all of them in any PARTS epochs.
  */
 #include "module.h"
 
@@ -19,8 +15,6 @@
 #define MOST_IDS (SLOTS / 2) /* so many ids are remembered; later ones are not */
 #define REACH 256            /* slots searched for one id: a bound even for ids that were chosen to collide */
 #define CHUNK 64
-#define PARTS                                                                                                          \
-	4u /* of the ids; a power of two. Each id is looked up so many times, on average, before there are parts */
 #define NOT_KNOWN INT32_MIN /* stands for no gold label; labels are 0 or more */
 
 struct labels_slot {
@@ -75,22 +69,6 @@ labels_find_slot(struct labels *labels, uint64_t hash, uint32_t tag)
 	return NULL;
 }
 
-/* Keeps the rows whose ids are looked up in this epoch: row[i] becomes the number of the i-th. Returns how many. */
-static size_t
-labels_choose_rows(const struct labels *labels, uint32_t epoch, size_t count, uint64_t *hashes, size_t *rows)
-{
-	const bool all = labels->looked_up <= PARTS * labels->used;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		rows[kept] = i;
-		hashes[kept] = hashes[i];
-		kept += all ||
-		        ((hashes[i] >> 24) + epoch) % PARTS == 0; /* without a branch, as it could not be foretold */
-	}
-	return kept;
-}
-
 static void
 labels_check_row(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, size_t row,
                  struct labels_found *found)
@@ -137,22 +115,19 @@ labels_check_batch(struct labels *labels, const struct portolan_batch *batch, st
 {
 	uint64_t hashes[CHUNK];
 	int32_t gold[CHUNK];
-	size_t rows[CHUNK];
 
 	for (size_t i = 0; i < CHUNK; i++)
 		gold[i] = NOT_KNOWN;
 	for (size_t first = 0; first < batch->n && !labels_are_done(labels); first += CHUNK) {
-		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK, chosen;
+		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK;
 
 		labels_read_hashes(batch, first, count, hashes);
-		chosen = labels_choose_rows(labels, batch->epoch, count, hashes, rows);
-		labels->looked_up += chosen;
-		for (size_t i = 0; i < chosen; i++) /* fetch the slots: after a training step, none is in a cache */
+		for (size_t i = 0; i < count; i++) /* fetch the slots: after a training step, none is in a cache */
 			__builtin_prefetch(&labels->slots[hashes[i] % SLOTS]);
 		if (batch->gold.data)
 			arrays_read_i32(&batch->gold, first, count, gold);
-		for (size_t i = 0; i < chosen; i++)
-			labels_check_row(labels, hashes[i], batch->epoch, gold[rows[i]], first + rows[i], found);
+		for (size_t i = 0; i < count; i++)
+			labels_check_row(labels, hashes[i], batch->epoch, gold[i], first + i, found);
 	}
 }
 

@@ -116,7 +116,7 @@ struct labels_slot;
 
 struct labels {
 	struct labels_slot *slots; /* NULL until the first batch */
-	size_t used, looked_up;    /* ids remembered; rows looked up */
+	size_t used;
 	/* Was a changed label, or a returning id, reported already? labels_see() then no longer looks for that. Both
 	 * are set if memory is out. */
 	bool said_changed, said_returned;

@@ -246,19 +246,6 @@ def test_ids_that_differ_in_few_letters_are_told_apart(store, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_a_label_that_changes_late_is_noticed_within_four_epochs(store, capfd):
-    """By then only a part of the ids is looked up in an epoch, a different one in each of four."""
-    labels = np.arange(100) % 3
-    with portolan.Run("run", store=store) as run:
-        for epoch in range(12):
-            labels[17] = epoch >= 7
-            run.log_logits(epoch, np.arange(100), np.zeros((100, 3)), labels)
-        said = capfd.readouterr().err
-        assert said.count("id 17 has the gold label 1, and had 0 before") == 1, said
-        run.log_logits(11, np.arange(100), np.zeros((100, 3)), labels)
-    assert "was logged in this epoch before" in capfd.readouterr().err
-
-
 def ids_of_hash(hashes):
     """The integers that the mixing of labels.c, turned back, leads to."""
     x = hashes ^ hashes >> np.uint64(31) ^ hashes >> np.uint64(62)
