@@ -28,6 +28,7 @@ import ingest
 HERE = os.path.dirname(os.path.abspath(__file__))
 PERCENTILES = ((0.99, "99%"), (0.999, "99.9%"))
 FEWEST_BEYOND = 5
+AIMS = {("quiet", 0.001, "Portolan, integer ids"): "≤ 1.02", ("quiet", 0.001, "Portolan, text ids"): "≤ 1.03"}
 
 
 def percentile(values, share):
@@ -53,7 +54,7 @@ def note_of(turns, peers):
 
 def run(report, programs, repeats):
     if not os.path.exists(programs["frameworks"]):
-        raise SystemExit("tools/bench: overhead needs torch, which tools/test frameworks installs: run that first")
+        raise harness.Absent("it needs torch in build-frameworks/, which tools/test frameworks makes")
     folder = ingest.folder_on_disk(programs)
     environment = dict(os.environ, PYTHONPATH=os.path.join(programs["build"], "python"), PORTOLAND=programs["portoland"], TMPDIR=folder)
     try:
@@ -63,8 +64,8 @@ def run(report, programs, repeats):
         shutil.rmtree(folder, ignore_errors=True)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     missing = next(line["missing"] for line in lines if "missing" in line)
-    for name in missing:
-        print(f"overhead: {name} is not installed: not measured", file=report.stream)
+    if missing:
+        report.remarks(f"not installed, and not measured: {', '.join(missing)}")
     turns = [line for line in lines if "recorder" in line]
     for around, length in dict.fromkeys((turn["around"], turn["length"]) for turn in turns):
         here = [turn for turn in turns if (turn["around"], turn["length"]) == (around, length)]
@@ -72,4 +73,4 @@ def run(report, programs, repeats):
         for name in dict.fromkeys(turn["recorder"] for turn in here if turn["recorder"] != "none"):
             ours = [turn for turn in here if turn["recorder"] == name]
             ratios = [harness.spread(turn["steps"])[0] / harness.spread(peers[turn["round"]]["steps"])[0] for turn in ours]
-            report.ratio(f"{around}, steps of {length * 1e3:g} ms: {name}", ratios, note=note_of(ours, list(peers.values())))
+            report.ratio(f"{around}, steps of {length * 1e3:g} ms: {name}", ratios, aim=AIMS.get((around, length, name)), note=note_of(ours, list(peers.values())))
