@@ -120,17 +120,27 @@ storer_take_all(struct storer *storer, struct list *arrivals)
 	storer_commit(storer);
 }
 
+/* Until when folding has to pause, because clients are sending; in the past if it need not. The pause ends as soon as
+ * they no longer are: after a step of 10 ms the store would else be idle for up to 150 ms after the last frame. */
+static int64_t
+storer_pause(const struct storer *storer)
+{
+	const int64_t quiet = storer->ingest.sessions.live ? storer->arrived + SENDING_MS + 1 : 0;
+
+	return storer->next_work < quiet ? storer->next_work : quiet;
+}
+
 /* Folds one step, unless clients are sending and the pause after the last step is not over. If they have kept sending
  * for BURST_MS, folds for as long as this round has stored. Returns when to call again; 0: at once. */
 static int64_t
 storer_work(struct storer *storer, int64_t stored_ms)
 {
-	const int64_t began = clock_ms();
+	const int64_t began = clock_ms(), pause = storer_pause(storer);
 	const bool is_burst = began - storer->behind_since < BURST_MS;
 	int64_t now;
 
-	if (is_burst && began < storer->next_work && began - storer->arrived <= SENDING_MS)
-		return storer->next_work < storer->next_tick ? storer->next_work : storer->next_tick;
+	if (is_burst && began < pause)
+		return pause < storer->next_tick ? pause : storer->next_tick;
 	do {
 		if (!ingest_work(&storer->ingest, began)) {
 			storer->behind_since = began;

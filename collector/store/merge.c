@@ -154,14 +154,39 @@ merge_count_met(struct merge_chunk *chunk, uint32_t session)
 	return 0;
 }
 
+/* Takes the places of the first rows, as far as they are free: nearly always all of them. Returns how many these are. */
+static size_t
+merge_take_free(const struct batch *batch, const struct merge_row *rows, size_t count, bool have_sessions)
+{
+	size_t taken;
+
+	for (taken = 0; taken < count; taken++) {
+		struct merge_chunk *chunk = rows[taken].chunk;
+		const uint32_t at = rows[taken].at;
+		const uint64_t bit = UINT64_C(1) << (at % 64);
+		uint64_t *word = chunk->present[STORE_GOLD_PROB] + at / 64;
+
+		if (*word & bit)
+			break;
+		*word |= bit;
+		if (at >= chunk->rows)
+			chunk->rows = at + 1;
+	}
+	for (size_t i = 0; i < taken && have_sessions; i++)
+		if (merge_has_sessions(rows[i].chunk))
+			((uint32_t *)rows[i].chunk->values[STORE_SESSION])[rows[i].at] = batch->session;
+	return taken;
+}
+
 /* Keeps the winners in `rows`, *count of them, and marks their places as present. */
 static int
-merge_choose_winners(const struct batch *batch, const uint32_t *order, struct merge_row *rows, size_t *count)
+merge_choose_winners(const struct batch *batch, const uint32_t *order, struct merge_row *rows, size_t *count,
+                     bool have_sessions)
 {
 	uint32_t mine = order[batch->session];
-	size_t winners = 0;
+	size_t winners = merge_take_free(batch, rows, *count, have_sessions);
 
-	for (size_t i = 0; i < *count; i++) {
+	for (size_t i = winners; i < *count; i++) {
 		struct merge_chunk *chunk = rows[i].chunk;
 		uint32_t at = rows[i].at, *session = merge_has_sessions(chunk) ? chunk->values[STORE_SESSION] : NULL;
 
@@ -212,20 +237,21 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
                  size_t count)
 {
 	const uint64_t sessions = STORE_COLUMN_BIT(STORE_SESSION);
-	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), shared = UINT64_MAX, foreign = 0;
+	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), shared = UINT64_MAX, any = 0;
+	uint64_t foreign;
 	bool strange = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct merge_chunk *chunk = rows[i].chunk;
 
 		shared &= chunk->columns;
-		foreign |= chunk->columns & ~columns & ~sessions;
+		any |= chunk->columns;
 		strange |= chunk->session != batch->session;
 	}
 	for (size_t i = 0; i < count && (columns & ~shared || (strange && !(shared & sessions))); i++)
 		if (merge_take_columns(rows[i].chunk, columns, batch->session) < 0)
 			return STORE_E_MEMORY;
-	if (merge_choose_winners(batch, order, rows, &count) < 0)
+	if (merge_choose_winners(batch, order, rows, &count, strange || any & sessions) < 0)
 		return STORE_E_MEMORY;
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
@@ -237,6 +263,7 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 		for (size_t i = 0; i < count && !column_is_implied(column); i++)
 			bit_set(rows[i].chunk->present[column], rows[i].at);
 	}
+	foreign = any & ~columns & ~sessions;
 	for (size_t i = 0; i < count && foreign; i++) {
 		struct merge_chunk *chunk = rows[i].chunk;
 

@@ -16,6 +16,8 @@
 #define SESSIONS 8
 #define BATCHES 200
 #define PATIENCE_MS 60000
+#define TICK_MS 1000 /* the storer's: it looks for work at least so often */
+#define TRIES 20     /* on a busy machine the storer may wait for a processor */
 
 struct play {
 	struct exchange exchange;
@@ -170,10 +172,58 @@ everything_that_arrives_is_stored_and_answered(void **state)
 	assert_int_equal(remove_folder(play.directory), 0);
 }
 
+/* Milliseconds from the start until the closed epochs of a client that then falls silent are folded, where the pause
+ * after the last step of folding would last much longer. */
+static int64_t
+fold_after_silence(void)
+{
+	struct play play = {.directory = "/tmp/portolan-test-XXXXXX"};
+	const int64_t began = clock_ms();
+	struct portolan_error error = {0};
+
+	assert_non_null(mkdtemp(play.directory));
+	play.encoder = wire_encoder_new();
+	assert_int_equal(exchange_init(&play.exchange, &error), 0);
+	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, NULL, &play.exchange, &error), 0);
+	play.storer.behind_since = began;
+	play.storer.next_work = began + PATIENCE_MS;
+	assert_int_equal(storer_start(&play.storer, &error), 0);
+	open_session(&play, 1);
+	for (uint64_t sequence = 1; sequence <= 20; sequence++)
+		send_batch(&play, 1, sequence);
+	while ((play.acknowledged[1] < 20 || play.state.has_work) && clock_ms() < began + PATIENCE_MS) {
+		usleep(1000);
+		collect(&play);
+	}
+	const int64_t took = clock_ms() - began;
+
+	assert_int_equal(play.acknowledged[1], 20);
+	exchange_stop(&play.exchange);
+	storer_join(&play.storer);
+	collect(&play);
+	storer_finish(&play.storer);
+	exchange_deinit(&play.exchange);
+	wire_encoder_free(play.encoder);
+	assert_int_equal(remove_folder(play.directory), 0);
+	return took;
+}
+
+static void
+folding_goes_on_as_soon_as_clients_fall_silent(void **state)
+{
+	int tries = 0;
+
+	(void)state;
+	while (fold_after_silence() >= TICK_MS && tries < TRIES)
+		tries++;
+	assert_true(tries < TRIES);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(everything_that_arrives_is_stored_and_answered)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(everything_that_arrives_is_stored_and_answered),
+	                                   cmocka_unit_test(folding_goes_on_as_soon_as_clients_fall_silent)};
 
 	return cmocka_run_group_tests_name("storer", tests, NULL, NULL);
 }
