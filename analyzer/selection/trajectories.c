@@ -35,7 +35,7 @@ trajectories_read_word(const struct store_block *block, uint32_t from, uint32_t 
 			float value = present ? ((const float *)p->values)[from + r] : 0;
 
 			if (present >> r & 1)
-				last[r] = of_losses ? value : -logf(fmaxf(value, FLT_MIN));
+				last[r] = of_losses ? value : -logf(value > FLT_MIN ? value : FLT_MIN);
 			losses[r * epochs + e] = last[r];
 		}
 	}
@@ -107,7 +107,7 @@ trajectories_order(const struct trajectories *trajectories, const float *losses,
 	size_t epochs = trajectories->dynamics->epoch_count;
 	size_t clusters = trajectories->clusters < n ? trajectories->clusters : n;
 	CLEANUP_ARRAY double *centres = memory_array(clusters * epochs, sizeof(*centres), "centres");
-	CLEANUP_ARRAY double *turned = memory_array(K_MEANS_PADDED(clusters) * epochs, sizeof(*turned), "centres");
+	CLEANUP_ARRAY float *turned = memory_array(K_MEANS_PADDED(clusters) * (epochs + 1), sizeof(*turned), "centres");
 	CLEANUP_ARRAY size_t *sizes = memory_array(clusters, sizeof(*sizes), "sizes of clusters");
 	CLEANUP_ARRAY uint32_t *labels = memory_array(n, sizeof(*labels), "clusters of examples");
 	struct k_means means = {

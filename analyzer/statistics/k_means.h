@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define K_MEANS_LANES 8
+#define K_MEANS_LANES 16
 #define K_MEANS_PADDED(clusters) (((clusters) + K_MEANS_LANES - 1) / K_MEANS_LANES * K_MEANS_LANES)
 
 struct k_means {
 	size_t dimensions, clusters;
 	double *centres; /* clusters × dimensions */
-	double *turned;  /* room for dimensions × K_MEANS_PADDED(clusters) */
+	float *turned;   /* room for (dimensions + 1) × K_MEANS_PADDED(clusters) */
 	size_t *sizes;   /* room for `clusters` */
 };
 

@@ -26,7 +26,7 @@
 #define EPOCHS_MOST 64
 #define WRITTEN_AT_ONCE (1u << 20)
 
-typedef uint64_t vector __attribute__((vector_size(64)));
+typedef uint64_t vector __attribute__((vector_size(64), aligned(8))); /* the store aligns its values to 8 bytes */
 
 struct columns {
 	size_t blocks, epochs;

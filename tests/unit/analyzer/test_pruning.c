@@ -6,6 +6,7 @@
 #include "selection/beta.h"
 #include "selection/strata.h"
 #include "statistics/k_means.h"
+#include "statistics/random.h"
 
 #define GROUPS 7
 #define N 1201
@@ -150,7 +151,8 @@ test_k_means(void **state)
 {
 	static const float points[6][2] = {{0, 0}, {10, 0}, {0, 1}, {11, 0}, {0, 2}, {12, 0}};
 	static const uint32_t rows[6] = {0, 1, 2, 3, 4, 5}, turned[2] = {5, 0};
-	double centres[3][2] = {{1, 0}, {100, 100}, {10, 0}}, room[2 * K_MEANS_LANES];
+	double centres[3][2] = {{1, 0}, {100, 100}, {10, 0}};
+	float room[3 * K_MEANS_PADDED(3)];
 	size_t sizes[3];
 	struct k_means means = {2, 3, &centres[0][0], room, sizes};
 	uint32_t labels[6];
@@ -173,8 +175,8 @@ static void
 test_many_centres(void **state)
 {
 	enum { CENTRES = 37 };
-	float points[CENTRES];
-	double centres[CENTRES], room[K_MEANS_PADDED(CENTRES)];
+	float points[CENTRES], room[2 * K_MEANS_PADDED(CENTRES)];
+	double centres[CENTRES];
 	size_t sizes[CENTRES];
 	struct k_means means = {1, CENTRES, centres, room, sizes};
 	uint32_t rows[CENTRES], labels[CENTRES];
@@ -193,6 +195,65 @@ test_many_centres(void **state)
 	assert_int_equal(labels[0], 2);
 }
 
+/* The nearest centre as the header defines it: one sum after another, in float64. */
+static uint32_t
+nearest_centre(const struct k_means *means, const float *point)
+{
+	uint32_t nearest = 0;
+	double best = INFINITY;
+
+	for (uint32_t k = 0; k < means->clusters; k++) {
+		double sum = 0;
+
+		for (size_t d = 0; d < means->dimensions; d++) {
+			double away = (double)point[d] - means->centres[k * means->dimensions + d];
+
+			sum += away * away;
+		}
+		if (sum < best) {
+			best = sum;
+			nearest = k;
+		}
+	}
+	return nearest;
+}
+
+/* Points near to, upon and far from centres, some of which are the same or nearly so; of common sizes, and of those that
+ * float32 has no squares for. */
+static void
+test_nearest_centres(void **state)
+{
+	enum { POINTS = 503, CENTRES = 53, DIMENSIONS = 7 };
+	static const double sizes_tried[] = {1, 1e-3, 90, 1e-25, 1e15, 1e25, 1e37};
+	static float points[POINTS * DIMENSIONS], room[(DIMENSIONS + 1) * K_MEANS_PADDED(CENTRES)];
+	static double centres[CENTRES * DIMENSIONS];
+	size_t sizes[CENTRES];
+	struct k_means means = {DIMENSIONS, CENTRES, centres, room, sizes};
+	uint32_t rows[POINTS], labels[POINTS];
+	struct random_state random;
+
+	(void)state;
+	random_seed(&random, 1);
+	for (size_t s = 0; s < sizeof(sizes_tried) / sizeof(*sizes_tried); s++) {
+		for (uint32_t i = 0; i < POINTS; i++)
+			for (size_t d = 0; d < DIMENSIONS; d++)
+				points[i * DIMENSIONS + d] =
+				        (float)(sizes_tried[s] * (double)(random_below(&random, 5) + (i % 3 > 0)) *
+				                (i % 2 ? 1 : 1 + 1e-7 * (double)random_below(&random, 4)));
+		for (uint32_t k = 0; k < CENTRES; k++)
+			for (size_t d = 0; d < DIMENSIONS; d++) /* each third one is nearly or quite as the one before */
+				centres[k * DIMENSIONS + d] =
+				        k % 3 == 2 ? centres[(k - 1) * DIMENSIONS + d] *
+				                             (1 + 1e-12 * (double)random_below(&random, 2))
+				                   : (double)points[k * 9 * DIMENSIONS + d];
+		for (uint32_t i = 0; i < POINTS; i++)
+			rows[i] = (i * 5) % POINTS;
+		k_means_assign(&means, points, rows, POINTS, labels);
+		for (uint32_t i = 0; i < POINTS; i++)
+			assert_int_equal(labels[i], nearest_centre(&means, points + rows[i] * DIMENSIONS));
+	}
+}
+
 int
 main(void)
 {
@@ -204,6 +265,7 @@ main(void)
 	        cmocka_unit_test(test_beta_draws),
 	        cmocka_unit_test(test_k_means),
 	        cmocka_unit_test(test_many_centres),
+	        cmocka_unit_test(test_nearest_centres),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
