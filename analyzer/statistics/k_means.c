@@ -24,7 +24,7 @@
 #define LARGE 1e30f /* squares up to this are added and multiplied without reaching infinity */
 #define TINY 1e-30  /* more than what is lost where products are too small for float32 */
 
-_Static_assert(PARTS * WIDTH == K_MEANS_LANES, "the centres are padded to what is worked on side by side");
+_Static_assert(PARTS *WIDTH == K_MEANS_LANES, "the centres are padded to what is worked on side by side");
 
 typedef float floats __attribute__((vector_size(WIDTH * sizeof(float)), aligned(sizeof(float))));
 typedef int32_t ints __attribute__((vector_size(WIDTH * sizeof(int32_t))));

@@ -241,7 +241,8 @@ test_nearest_centres(void **state)
 				        (float)(sizes_tried[s] * (double)(random_below(&random, 5) + (i % 3 > 0)) *
 				                (i % 2 ? 1 : 1 + 1e-7 * (double)random_below(&random, 4)));
 		for (uint32_t k = 0; k < CENTRES; k++)
-			for (size_t d = 0; d < DIMENSIONS; d++) /* each third one is nearly or quite as the one before */
+			for (size_t d = 0; d < DIMENSIONS;
+			     d++) /* each third one is nearly or quite as the one before */
 				centres[k * DIMENSIONS + d] =
 				        k % 3 == 2 ? centres[(k - 1) * DIMENSIONS + d] *
 				                             (1 + 1e-12 * (double)random_below(&random, 2))
