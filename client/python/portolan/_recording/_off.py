@@ -52,6 +52,9 @@ class Off(Run):
     def stats(self) -> dict[str, int]:
         return dict.fromkeys(_COUNTERS, 0)
 
+    def __reduce__(self) -> Any:  # hooks that are copied have one with them
+        return Off, (), self.__dict__
+
     def __repr__(self) -> str:
         return f"<portolan.Run {self._name!r} off: $PORTOLAN_DISABLED is set>"
 
@@ -73,8 +76,10 @@ def is_hook_off(hook: Any, kind: type, run: Any = None) -> bool:
     if not _environment.is_disabled():
         return False
     own = type(hook)
-    hook.__class__ = _idle(kind) if own is kind else _idle_of(own, kind)
-    hook._off_run = run if isinstance(run, Run) else Off(run)
+    if not issubclass(own, _idle(kind)):  # scikit-learn's clone() makes one of an idle hook's class
+        hook.__class__ = _idle(kind) if own is kind else _idle_of(own, kind)
+    if "run" in vars(kind):  # a property; skorch takes what is set here for one of the hook's own arguments
+        hook._off_run = run if isinstance(run, Run) else Off(run)
     return True
 
 
