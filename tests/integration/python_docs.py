@@ -14,10 +14,11 @@ import pytest
 import portolan
 
 DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
-PAGES = ("boosting", "curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
+PAGES = ("boosting", "bridges", "curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
     "boosting": {"xgboost/seed0": 10, "xgboost/classifier": 5, "lightgbm/seed0": 10, "lightgbm/classifier": 5, "catboost/seed0": 10, "xgboost/numbers": 10},
+    "bridges": {"toy": 8},
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
     "export": {"toy": 6},
     "forgettable": {"shallow": 10},
@@ -35,7 +36,7 @@ RUNS = {
 def blocks(page):
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     found = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert found and len(found) == text.count("```") // 2
+    assert found and len(found) == len(re.findall(r"^```\w", text, re.MULTILINE)) - text.count("```xml")
     return found
 
 
