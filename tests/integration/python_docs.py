@@ -2,6 +2,7 @@
 imports a package which is not there is skipped."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -48,7 +49,7 @@ def missing(block):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module)
-    frameworks = {name.removeprefix("portolan.") for name in names}
+    frameworks = {name.removeprefix("portolan.") for name in names} - {"bridges"}
     if "torch.utils.tensorboard" in names:
         frameworks.add("tensorboard")
     return sorted(name for name in {name.partition(".")[0] for name in frameworks} if not find_spec(name))
@@ -91,6 +92,10 @@ def check_what_was_said(page, said, folder):
     if page == "boosting" and said:
         assert numbers(r"(\d+)% of the 60 least believed", said)[0] >= 60
         assert numbers(r"(\d+)% of the 60 largest losses are wrong targets", said)[0] >= 90
+    if page == "bridges" and "rows are wrong to both" in said:
+        assert numbers(r"(\d+) rows are wrong to both", said)[0] >= 25
+        assert len(json.loads((folder / "tasks.json").read_text(encoding="utf-8"))) >= 25
+        assert [path.name for path in folder.glob("tensorboard-logs/*/default/tensors.tsv")] == ["tensors.tsv"] or not find_spec("tensorboard")
     if page == "multilabel" and said:
         assert numbers(r"(\d+)% of the 100 zeros least believed", said)[0] >= 60
         assert len((folder / "labels.csv").read_text(encoding="utf-8").splitlines()) == 9001
