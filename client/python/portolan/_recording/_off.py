@@ -75,7 +75,7 @@ def is_hook_off(hook: Any, kind: type, run: Any = None) -> bool:
     """
     if not _environment.is_disabled():
         return False
-    own = type(hook)
+    own: Any = hook.__class__
     if not issubclass(own, _idle(kind)):  # scikit-learn's clone() makes one of an idle hook's class
         hook.__class__ = _idle(kind) if own is kind else _idle_of(own, kind)
     if "run" in vars(kind):  # a property; skorch takes what is set here for one of the hook's own arguments
@@ -102,7 +102,7 @@ def _idle_of(own: type, kind: type) -> type:
 
 def _made(own: type, kind: type) -> Any:
     """An idle hook that was copied or pickled."""
-    idle = _idle(kind) if own is kind else _idle_of(own, kind)
+    idle: Any = _idle(kind) if own is kind else _idle_of(own, kind)
     return idle.__new__(idle)
 
 
