@@ -179,13 +179,17 @@ npy_copy(const struct npy_tile *tile, const char *first, size_t stride)
 		memcpy(own.to + i * own.size, first + own.rows[i] * stride, 4);
 }
 
-/* Puts doubles that are whole numbers, into fields of 4 or 8 bytes. */
+/* Puts doubles that are whole numbers, into fields of 1 (truths), 4 or 8 bytes. */
 static void
 npy_put_wholes(const struct npy_tile *tile, const char *first, size_t stride)
 {
 	const struct npy_tile own = *tile;
 	double value;
 
+	for (size_t i = 0; i < own.n && own.field->size == 1; i++) {
+		memcpy(&value, first + own.rows[i] * stride, 8);
+		own.to[i * own.size] = value > 0;
+	}
 	for (size_t i = 0; i < own.n && own.field->size == 4; i++) {
 		uint32_t whole;
 

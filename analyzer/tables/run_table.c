@@ -43,6 +43,8 @@ run_table_add_values(struct run_table *run_table, const struct dynamics *run, si
 	column->infinite = true;
 	column->whole = values->integer;
 	column->npy = !values->integer ? "<f8" : values->sometimes ? "<i8" : "<u4";
+	if (values->integer && values->measure == MEASURE_NEVER_LEARNED) /* a difference of two runs is no integer */
+		column->npy = "|b1";
 }
 
 void

@@ -171,7 +171,7 @@ def check_minus(runs):
     t = table(*words)
     assert t["id"].tolist() == both.tolist() and (t["epochs"] == mine["epochs"]).all()
     for name in set(t.dtype.names) - {"id", "gold", "epochs"}:
-        expected = [np.where(values[name] < 0, np.nan, values[name]) if values[name].dtype.kind in "iu" else values[name] for values in (mine, theirs)]
+        expected = [np.where(values[name] < 0, np.nan, values[name]) if values[name].dtype.kind in "iu" else values[name].astype("f8") for values in (mine, theirs)]
         np.testing.assert_allclose(t[name], expected[0] - expected[1], rtol=0, atol=1e-15, err_msg=name)
         assert t[name].dtype == "f8", name
     loss = {int(i): np.nanmean(-np.log(column.astype("f8"))) for i, column in zip(ids, p.T)}

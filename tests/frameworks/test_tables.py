@@ -78,9 +78,38 @@ def test_pandas(run, ids):
 
 def test_what_was_done_with_the_record_array(run):
     m = measures(run)
-    for frame in (pd.DataFrame(m), pd.DataFrame(m[m["confidence"] < 2]), pd.DataFrame(m.to_numpy())):
-        assert list(frame) == list(m.dtype.names)
-        assert frame["confidence"].tolist() == m["confidence"].tolist() and frame["first_learned"].tolist() == m["first_learned"].tolist()
+    frame = pd.DataFrame(m.to_numpy())
+    assert list(frame) == list(m.dtype.names) and frame["first_learned"].tolist() == m["first_learned"].tolist()
+
+
+def test_a_data_frame_of_a_table_has_the_values_of_to_pandas(run):
+    m = measures(run)
+    for frame in (pd.DataFrame(m), pd.DataFrame(m[m["confidence"] < 2])):
+        assert list(frame) == list(m.dtype.names) and frame["never_learned"].dtype == bool
+        for name, values in expected(m).items():
+            assert [None if pd.isna(value) else value for value in frame[name]] == values, name
+
+
+def test_one_long_id(store):
+    ids = ["a" * 200, *IDS]
+    with portolan.Run("run", store=store, labels=["cat", "dog" * 30]) as run:
+        run.log_gold(0, ids, np.linspace(0.1, 0.9, 21), np.ones(21, bool), gold=[0] * 20 + [1])
+    m = measures(store)
+    assert m["id"].dtype == object and m["label"].dtype == object
+    wanted = expected(m)
+    assert wanted["id"] == sorted(ids)
+    for frame in (m.to_pandas(), pd.DataFrame(m), pd.DataFrame.from_arrow(m)):
+        assert frame["id"].tolist() == wanted["id"] and frame["label"].tolist() == wanted["label"]
+    assert m.to_polars().to_dict(as_series=False) == wanted == pl.DataFrame(m).to_dict(as_series=False)
+    assert m.to_arrow().to_pydict() == wanted and duckdb.sql("SELECT max(length(id)) FROM m").fetchall() == [(200,)]
+
+
+def test_parquet(run, tmp_path):
+    m = measures(run)
+    m.to_parquet(tmp_path / "m.parquet")
+    assert pl.read_parquet(tmp_path / "m.parquet").to_dict(as_series=False) == expected(m)
+    portolan.dynamics("run", store=run).to_parquet(tmp_path / "d.parquet")
+    assert pl.read_parquet(tmp_path / "d.parquet").height == 60
 
 
 def test_arrow(run):

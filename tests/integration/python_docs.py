@@ -2,6 +2,7 @@
 imports a package which is not there is skipped."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -14,10 +15,11 @@ import pytest
 import portolan
 
 DOCS = Path(__file__).resolve().parents[2] / "client/python/docs"
-PAGES = ("boosting", "curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
+PAGES = ("boosting", "bridges", "curriculum", "export", "forgettable", "jax", "keras", "multilabel", "notebook", "report", "skorch", "sklearn", "tables")
 # What each page must leave in its store, and how often each example was seen.
 RUNS = {
     "boosting": {"xgboost/seed0": 10, "xgboost/classifier": 5, "lightgbm/seed0": 10, "lightgbm/classifier": 5, "catboost/seed0": 10, "xgboost/numbers": 10},
+    "bridges": {"toy": 8},
     "curriculum": {"curriculum": 10, "curriculum/torch": 8},
     "export": {"toy": 6},
     "forgettable": {"shallow": 10},
@@ -35,7 +37,7 @@ RUNS = {
 def blocks(page):
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     found = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert found and len(found) == text.count("```") // 2
+    assert found and len(found) == len(re.findall(r"^```\w", text, re.MULTILINE)) - text.count("```xml")
     return found
 
 
@@ -47,7 +49,7 @@ def missing(block):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module)
-    frameworks = {name.removeprefix("portolan.") for name in names}
+    frameworks = {name.removeprefix("portolan.") for name in names} - {"bridges"}
     if "torch.utils.tensorboard" in names:
         frameworks.add("tensorboard")
     return sorted(name for name in {name.partition(".")[0] for name in frameworks} if not find_spec(name))
@@ -90,6 +92,10 @@ def check_what_was_said(page, said, folder):
     if page == "boosting" and said:
         assert numbers(r"(\d+)% of the 60 least believed", said)[0] >= 60
         assert numbers(r"(\d+)% of the 60 largest losses are wrong targets", said)[0] >= 90
+    if page == "bridges" and "rows are wrong to both" in said:
+        assert numbers(r"(\d+) rows are wrong to both", said)[0] >= 25
+        assert len(json.loads((folder / "tasks.json").read_text(encoding="utf-8"))) >= 25
+        assert [path.name for path in folder.glob("tensorboard-logs/*/default/tensors.tsv")] == ["tensors.tsv"] or not find_spec("tensorboard")
     if page == "multilabel" and said:
         assert numbers(r"(\d+)% of the 100 zeros least believed", said)[0] >= 60
         assert len((folder / "labels.csv").read_text(encoding="utf-8").splitlines()) == 9001

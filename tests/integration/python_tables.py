@@ -1,7 +1,9 @@
 """What measures(), runs() and dynamics() return, as NumPy and people see it; pandas, polars, DuckDB and Arrow are in
 tests/frameworks/test_tables.py."""
 
+import csv
 import html
+import io
 import os
 import pickle
 import sys
@@ -70,9 +72,15 @@ def test_some_rows_and_columns_are_a_table_too(words):
     assert len(words) == 12
 
 
+def plain(table, row):
+    """The values of a row of the structured array, None where there is none."""
+    return [None if value != value or value in (-1, "") else value for value in table.to_numpy()[row].item()]
+
+
 def test_rows(words):
     row = words[0]
-    assert type(row) is not type(words) and row == tuple(words.to_numpy()[0].item()) and list(row) == list(row[:])
+    assert type(row) is not type(words) and row == tuple(plain(words, 0)) and list(row) == list(row[:])
+    assert row.first_learned is None and row.never_learned is True and words[-1].gold is None and words[11] == words[np.int64(-1)]
     assert row._fields == words.dtype.names and row.gold == 0 and isinstance(row.confidence, float)
     assert pickle.loads(pickle.dumps(row)) == row and pickle.loads(pickle.dumps(row)).id == 0
     with pytest.raises(KeyError, match="no column 'idd'; the columns: id, gold"):
@@ -81,6 +89,59 @@ def test_rows(words):
         row.idd  # noqa: B018
     with pytest.raises(IndexError):
         words[12]
+
+
+def test_it_is_used_as_a_table(words, tmp_path):
+    assert words.columns == list(words.dtype.names) and "aum" not in words and "gold" in words and words[3] in words
+    assert words.head(3)["id"].tolist() == [0, 1, 2] and len(words.head()) == 5 and len(words.head(-2)) == 10 and type(words.head()) is type(words)
+    down = words.sort_values("confidence", ascending=False)
+    assert down["id"].tolist() == list(range(11, -1, -1)) and type(down) is type(words) and words["id"].tolist() == list(range(12))
+    first = words["first_learned"].tolist()
+    for rises in (True, False):
+        there = sorted((i for i in range(12) if first[i] >= 0), key=lambda i: first[i] if rises else -first[i])
+        assert words.sort_values("first_learned", ascending=rises)["id"].tolist() == there + [i for i in range(12) if first[i] < 0]
+    two = words.sort_values(["never_learned", "confidence"], ascending=[False, True])
+    assert two["never_learned"].tolist() == sorted(words["never_learned"].tolist(), reverse=True) and two["id"][0] == 0
+    with pytest.raises(ValueError, match="no column 'idd'; the columns: id, gold"):
+        words.sort_values("idd")
+    assert len(words[~words["never_learned"]]) + len(words[words["never_learned"]]) == 12
+
+
+def test_truths_are_booleans(store):
+    record(store)
+    for table in (portolan.measures("words", store=store), portolan.select("words", "confidence:asc", count=5, store=store)):
+        assert table["never_learned"].dtype == bool and table["never_learned"][0]
+    record(store, "others")
+    less = portolan.measures("words", store=store, minus="others")
+    assert less["never_learned"].dtype == np.float64, "a difference is a number"
+
+
+def test_csv_is_the_programs(store, tmp_path):
+    for ids, labels in ((None, None), ([f'wört, "{i}"' for i in range(12)], ["c,at", "dog"])):
+        name = "a" if ids is None else "b"
+        record(store, name, ids=ids, labels=labels)
+        m = portolan.measures(name, store=store)
+        assert m.to_csv(tmp_path / "m.csv") is None
+        printed = portolan._programs.analyze("metrics", "--store", str(store), "--", name).decode()
+        assert (tmp_path / "m.csv").read_text(encoding="utf-8") == m.to_csv()
+        ours, theirs = (list(csv.reader(io.StringIO(text))) for text in (m.to_csv(), printed))
+        assert ours[0] == theirs[0] and len(ours) == len(theirs) == 13
+        for mine, other in zip(ours[1:], theirs[1:]):
+            assert [one == two or float(one) == float(two) for one, two in zip(mine, other)] == [True] * len(mine)
+
+
+def test_one_long_id_does_not_make_all_wide(store):
+    ids = ["a" * 200, *(f"id {i}" for i in range(11))]
+    record(store, ids=ids)
+    m, d = portolan.measures("words", store=store), portolan.dynamics("words", store=store)
+    assert m["id"].dtype == object and m["id"].tolist() == sorted(ids) and m.dtype.itemsize < 200
+    assert (m["id"] == "id 3").sum() == 1 and np.isin(m["id"], ["id 3", "a" * 200]).sum() == 2
+    assert m[m["id"] == "a" * 200][0].id == "a" * 200 and m.sort_values("id", ascending=False)["id"][0] == "id 9"
+    assert d["id"].dtype == object and next(d.batches(5))["id"].tolist() == sorted(ids)[:5] and len(d.to_numpy()) == 36
+    assert pickle.loads(pickle.dumps(m))["id"].tolist() == sorted(ids) and repr(m).startswith("measures of words: 12 examples")
+    assert portolan.select("words", "confidence:asc", count=3, store=store).mask(ids).sum() == 3
+    assert sorted(portolan.select("words", "confidence:asc", count=12, store=store, why=True).ids()) == sorted(ids)
+    assert m.to_csv().splitlines()[1].startswith("a" * 200 + ",0,3,")
 
 
 def test_pickled(words):
@@ -112,8 +173,9 @@ def test_it_is_shown_in_a_notebook(store):
     record(store, name, ids=[f"<b>{i}</b>" for i in range(12)])
     for table in (portolan.measures(name, store=store), portolan.runs(store)):
         page = table._repr_html_()
+        assert f"<caption>{html.escape(table._heading())}</caption>" in page, "what a screen reader says of the table"
         assert "<script>" not in page and "<b>" not in page and html.escape(name) in page
-        assert page.count("<tr>") == 1 + min(10, len(table)) and page.count("<th>") == len(table.dtype.names)
+        assert page.count("<tr>") == 1 + min(10, len(table)) and page.count('<th scope="col">') == len(table.dtype.names)
     assert "2 more rows" in portolan.measures(name, store=store)._repr_html_()
 
 

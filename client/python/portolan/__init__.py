@@ -71,9 +71,9 @@ __all__ = [
     "suspects",
 ]
 
-# One module per framework. A module, and its framework, is imported when it is first used. dir() does not list them: help() and
+# One module per framework, and bridges to what people look at. A module, and its framework, is imported when it is first used. dir() does not list them: help() and
 # inspect.getmembers() get every attribute that dir() lists, and would import them all, or fail.
-_HOOKS = ("keras", "lightgbm", "lightning", "skorch", "sklearn", "spark", "torch", "transformers", "xgboost")
+_HOOKS = ("bridges", "keras", "lightgbm", "lightning", "skorch", "sklearn", "spark", "torch", "transformers", "xgboost")
 
 
 def __getattr__(name: str) -> _Any:

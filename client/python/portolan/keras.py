@@ -18,7 +18,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from portolan._recording import _hooks, _ids, _regression, _shapes
+from portolan._recording import _hooks, _ids, _off, _regression, _shapes
 from portolan._recording._per_label import per_label as flattened
 from portolan._recording._run import Run
 
@@ -69,6 +69,8 @@ class PortolanCallback(keras.callbacks.Callback):
         **options: Any,
     ) -> None:
         super().__init__()
+        if _off.is_hook_off(self, PortolanCallback, run):
+            return
         if scores not in (None, "logits", "probs"):
             raise ValueError(f"scores must be 'logits' or 'probs', not {scores!r}")
         _regression.check_task(_HOOK, task, scores)

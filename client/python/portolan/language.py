@@ -59,6 +59,8 @@ def log(
 
     Example: ``portolan.language.log(run, epoch, batch["id"], model(batch["input_ids"]).logits, batch["labels"])``
     """
+    if run.is_disabled:
+        return
     _tokens.log(run, epoch, ids, logits, labels, position_ids, seq_idx, _tokens.How(shift, correct_share, tokens))
 
 
@@ -94,6 +96,8 @@ def observe(
     Returns:
         How many examples were seen, by this process.
     """
+    if run.is_disabled:
+        return 0
     how = _tokens.How(shift, correct_share, tokens, packed)
 
     def see(module: Any, batch: Any, device: Any) -> int:

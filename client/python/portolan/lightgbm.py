@@ -16,7 +16,7 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from portolan._recording import _boosting, _hooks
+from portolan._recording import _boosting, _hooks, _off
 from portolan._recording._run import Run
 
 __all__ = ["PortolanCallback"]
@@ -57,6 +57,8 @@ class PortolanCallback:
         task: str | None = None,
         **options: Any,
     ) -> None:
+        if _off.is_hook_off(self, PortolanCallback, run):
+            return
         _boosting.check_scores(_HOOK, scores, task)
         self._scores = scores
         self._rounds = _boosting.Rounds(_HOOK, run, ids, every, False, options, task)

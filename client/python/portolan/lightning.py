@@ -25,7 +25,7 @@ else:
 import torch
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset
 
-from portolan._recording import _hooks
+from portolan._recording import _hooks, _off
 from portolan._recording._run import Run
 from portolan.torch import evaluating, for_a_pass, logits_of, open_run, split_batch
 
@@ -67,11 +67,13 @@ class PortolanCallback(Callback):
         **options: Any,
     ) -> None:
         super().__init__()
+        self.mode, self.loader, self.observations, self.ids, self.gold = mode, loader, observations, ids, gold
+        if _off.is_hook_off(self, PortolanCallback, run):
+            return
         if mode not in ("epoch-end", "train-forward"):
             raise ValueError(f"mode must be 'epoch-end' or 'train-forward', not {mode!r}")
         if loader is not None and mode != "epoch-end":
             raise ValueError("loader is for the pass of its own, mode='epoch-end'")
-        self.mode, self.loader, self.observations, self.ids, self.gold = mode, loader, observations, ids, gold
         self._recorder = _hooks.Recorder("portolan.lightning.PortolanCallback", run, mode, options, task)
 
     @property

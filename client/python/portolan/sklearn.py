@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from portolan._recording import _estimators, _folds, _hooks, _regression, _tasks
+from portolan._recording import _environment, _estimators, _folds, _hooks, _regression, _tasks
 from portolan._recording._run import Run
 
 __all__ = ["cross_val_track", "track"]
@@ -127,6 +127,7 @@ def cross_val_track(
     if in_fold and isinstance(run, Run):
         raise TypeError(f"{_folds.HOOK}: in_fold=True opens runs beside this one: give its name, and the options of portolan.Run")
     rows, kind = _rows_of(_folds.HOOK, X, y, sample_weight, regression)
+    in_fold = in_fold and not _environment.is_disabled()
     runs = _folds.Runs(run, options, ids, rows, kind)
     parts = _folds.split(cv, rows.X, rows.y, groups, kind.is_classifier)
     folds = [_folds.Fold(clone(estimator), train, held_out) for train, held_out in parts]
@@ -215,6 +216,8 @@ def _record(estimator: Any) -> dict[str, Any]:
 
 def _train_stages(estimator: Any, rows: _estimators.Rows, epochs: int | None, observations: _estimators.Observations) -> None:
     estimator.fit(rows.X, rows.y, **rows.weights_of(slice(None)))
+    if observations.is_off:
+        return
     total = _estimators.count_stages(estimator, rows, observations.task)
     stages = _estimators.spread_stages(estimator, rows.X, observations.task, total, total if epochs is None else min(epochs, total))
     for epoch, seen in enumerate(stages):

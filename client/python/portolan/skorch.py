@@ -23,7 +23,7 @@ from sklearn.base import ClassifierMixin
 from torch.utils.data import SequentialSampler, Subset
 
 from portolan._portolan import Refused
-from portolan._recording import _hooks, _ids, _regression
+from portolan._recording import _hooks, _ids, _off, _regression
 from portolan._recording._run import Run
 from portolan.torch import WithIds, evaluating
 
@@ -76,6 +76,7 @@ class PortolanCallback(Callback):
             setattr(self, name, value)
         self.recorder_: _hooks.Recorder | None = None  # None: not in training, or it is not recorded
         self.begun_: tuple[Any, Any] | None = None  # the data sets of an epoch that has not ended
+        _off.is_hook_off(self, PortolanCallback, run)
 
     def on_train_begin(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         if self.mode not in ("epoch-end", "train-forward"):

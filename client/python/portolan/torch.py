@@ -28,7 +28,7 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, Subset
 
 from portolan import _portolan
-from portolan._recording import _hooks, _ids, _regression
+from portolan._recording import _environment, _hooks, _ids, _regression
 from portolan._recording._infobatch import InfoBatchSampler
 from portolan._recording._run import Run
 from portolan._recording._shapes import pad_choices
@@ -72,6 +72,8 @@ class WithIds(Dataset):  # type: ignore[type-arg]
             )
         self.dataset = dataset
         self._ids: Any = ids.tolist() if ids is not None and hasattr(ids, "tolist") else ids
+        if _environment.is_disabled():
+            return
         if isinstance(ids, str):
             _ids.check_column("WithIds", dataset, ids)
         elif ids is not None:
@@ -134,16 +136,18 @@ def describe(model: Any, **parameters: Any) -> dict[str, Any]:
     return _hooks.record(_uncompiled(_unwrapped(model)), _hooks.versions_of("torch"), torch.initial_seed(), parameters)
 
 
-def open_run(name: str, model: Any = None, **options: Any) -> Run:
+def open_run(name: str | None = None, model: Any = None, **options: Any) -> Run:
     """portolan.Run, also for the processes of one torch.distributed job: rank 0 opens the run, the others join it.
 
     Args:
-        name: the run's name.
+        name: the run's name. Default: ``$PORTOLAN_RUN``.
         model: its class, torch's seed and versions are added to the run's record, beside `config`. Default: nothing is added.
         options: as for portolan.Run.
 
     Every process of the job has to call it. When the run is closed, a line on stderr says what was recorded.
     """
+    if _environment.is_disabled():
+        return Run(name, **options)
     if model is not None:
         options["config"] = {**describe(model), **(options.get("config") or {})}
     run = _open_shared(name, options) if "group" not in options and _is_distributed() else Run(name, **options)
@@ -160,7 +164,7 @@ def _is_distributed() -> bool:
     return False
 
 
-def _open_shared(name: str, options: dict[str, Any]) -> Run:
+def _open_shared(name: str | None, options: dict[str, Any]) -> Run:
     rank, run, failure = torch.distributed.get_rank(), None, None
     group = f"torch-{uuid.uuid4().hex}"
     if rank == 0:
@@ -174,7 +178,7 @@ def _open_shared(name: str, options: dict[str, Any]) -> Run:
     if failure is not None:
         raise failure
     if text is not None:
-        raise _portolan.Error(f"rank 0 could not open run {name}: {text}")
+        raise _portolan.Error(f"rank 0 could not open run {name or _environment.run_name()}: {text}")
     if run is None:
         options = {**options, "overwrite": False}  # rank 0 has removed the old run, and has chosen the name
         if options.get("if_exists") != "resume":
@@ -220,9 +224,10 @@ def observe(
         end_epoch: call run.end_epoch(epoch) at the end.
 
     Returns:
-        How many examples were seen, by this process.
+        How many examples were seen, by this process. 0, at once, where $PORTOLAN_DISABLED switches recording off.
     """
-
+    if run.is_disabled:
+        return 0
     _regression.check_task(_OBSERVE, task)
     if loss is not None and task is not None:
         raise ValueError(f"{_OBSERVE}: loss= is for any other task than {task}: leave one of the two out")

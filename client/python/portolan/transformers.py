@@ -26,7 +26,7 @@ from typing import Any
 from torch.utils.data import DataLoader
 from transformers import TrainerCallback
 
-from portolan._recording import _hooks, _ids, _seen, _tokens, _trainer
+from portolan._recording import _environment, _hooks, _ids, _off, _seen, _tokens, _trainer
 from portolan._recording._run import Run
 from portolan.torch import WithIds, evaluating, open_run, to_device
 
@@ -69,6 +69,9 @@ class PortolanCallback(TrainerCallback):
         tokens: bool = False,
         **options: Any,
     ) -> None:
+        self.dataset, self.id_column, self.batch_size = dataset, id_column, batch_size
+        if _off.is_hook_off(self, PortolanCallback, run):
+            return
         columns = getattr(dataset, "column_names", None)
         if id_column is not None and columns is not None and id_column not in columns:
             has = ", ".join(columns)
@@ -77,7 +80,6 @@ class PortolanCallback(TrainerCallback):
             raise TypeError("PortolanCallback passes over the dataset, so it needs one with a length: for a stream use PortolanMixin")
         if id_column is not None:
             _ids.check_column("PortolanCallback", dataset, id_column)
-        self.dataset, self.id_column, self.batch_size = dataset, id_column, batch_size
         self._what = _seen.What(_tokens.How(correct_share=correct_share, tokens=tokens), observations, task, loss)
         self._recorder = _hooks.Recorder("portolan.transformers.PortolanCallback", run, "epoch-end", options, task)
         self._epochs = _Epochs()
@@ -140,6 +142,10 @@ class PortolanMixin:
     """
 
     def __init__(self, *args: Any, portolan: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        self._portolan: _TrainForward | None = None  # recording is switched off
+        if _environment.is_disabled():
+            super().__init__(*args, **kwargs)
+            return
         options = dict(portolan or {})
         self._portolan_id_column = options.pop("id_column", "id")
         how = _tokens.How(correct_share=options.pop("correct_share", 1.0), tokens=options.pop("tokens", False))
@@ -151,6 +157,8 @@ class PortolanMixin:
 
     def get_train_dataloader(self) -> Any:
         trainer: Any = self
+        if self._portolan is None:
+            return super().get_train_dataloader()  # type: ignore[misc]
         _trainer.check_packing("PortolanMixin", trainer.args)
         dataset, column = trainer.train_dataset, self._portolan_id_column
         columns = getattr(dataset, "column_names", None)
@@ -180,6 +188,7 @@ class PortolanMixin:
         else:
             loss, outputs = trainer.compute_loss(model, inputs, True, *args, **kwargs)
             answer = (loss, outputs) if return_outputs else loss
+        assert self._portolan is not None
         self._portolan.log(self.args, self.model, ids, kept, outputs)  # type: ignore[attr-defined]
         return answer
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from portolan._recording import _boosting, _hooks
+from portolan._recording import _boosting, _hooks, _off
 from portolan._recording._run import Run
 
 __all__ = ["PortolanCallback"]
@@ -67,6 +67,8 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         **options: Any,
     ) -> None:
         super().__init__()
+        if _off.is_hook_off(self, PortolanCallback, run):
+            return
         _boosting.check_scores(_HOOK, scores, task)
         if y is None and not isinstance(data, xgboost.DMatrix):
             raise TypeError(f"{_HOOK}: without y, the data must be an xgboost.DMatrix with labels, not {type(data).__name__}")

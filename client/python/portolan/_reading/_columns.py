@@ -7,14 +7,15 @@ integers may not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-_TRUTHS = ("correct", "never_learned")  # 0 and 1
 _NEVER_EMPTY = ("id", "name")
+_TEXTS = "UO"  # NumPy's, and those of columns of wide texts, which are Python's
 
 
 class Column(NamedTuple):
@@ -40,11 +41,50 @@ def _column(name: str, values: np.ndarray[Any, Any]) -> Column:
         absent = np.isnan(values)
     elif values.dtype.kind == "i":
         absent = values < 0
-    elif values.dtype.kind == "U" and name not in _NEVER_EMPTY:
+    elif values.dtype.kind in _TEXTS and name not in _NEVER_EMPTY:
         absent = values == ""
-    if name in _TRUTHS and values.dtype.kind in "iu":
-        values = values > 0
     return Column(name, values, absent)
+
+
+def rows_of(table: np.ndarray[Any, Any]) -> Iterator[tuple[Any, ...]]:
+    """The rows as tuples of Python's values; None where there is none."""
+
+    def values_of(column: Column) -> list[Any]:
+        values = column.values.tolist()
+        for row in np.flatnonzero(column.absent).tolist() if column.absent is not None else ():
+            values[row] = None
+        return values
+
+    return zip(*(values_of(column) for column in columns_of(table)))
+
+
+def order_of(table: np.ndarray[Any, Any], names: Sequence[str], ascending: Sequence[bool]) -> np.ndarray[Any, Any]:
+    """The row numbers in the order of these columns, the first one first. Absent values come last, rows that agree stay in their order."""
+    keys = []
+    for name, rises in zip(names, ascending):
+        column = _column(name, np.ascontiguousarray(table[name]).view(np.ndarray))
+        distinct, ranks = np.unique(column.values, return_inverse=True)
+        ranks = ranks if rises else len(distinct) - 1 - ranks
+        keys.append(ranks if column.absent is None else np.where(column.absent, len(distinct), ranks))
+    return np.lexsort(keys[::-1])
+
+
+def write_csv(file: TextIO, names: Sequence[str], blocks: Iterator[np.ndarray[Any, Any]]) -> None:
+    """CSV as ``portolan metrics`` prints it: absent values are empty, truths 0 and 1, and numbers read back exactly."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(names)
+    for block in blocks:
+        columns = [_of_csv(column) for column in columns_of(block)]
+        writer.writerows(zip(*columns))
+
+
+def _of_csv(column: Column) -> list[Any]:
+    values = column.values.astype("u1").tolist() if column.values.dtype.kind == "b" else column.values.tolist()
+    if column.values.dtype.kind == "f":  # 0 and not 0.0, as the program prints it
+        values = [int(one) if one.is_integer() and abs(one) < 2**53 else one for one in values]
+    for row in np.flatnonzero(column.absent).tolist() if column.absent is not None else ():
+        values[row] = ""
+    return values
 
 
 def arrow_reader(dtype: np.dtype[Any], blocks: Iterator[np.ndarray[Any, Any]]) -> Any:
@@ -71,7 +111,7 @@ def _mask(column: Column) -> np.ndarray[Any, Any] | None:
 
 
 def _arrow_type(pyarrow: Any, dtype: np.dtype[Any]) -> Any:
-    return pyarrow.string() if dtype.kind == "U" else pyarrow.from_numpy_dtype(dtype)
+    return pyarrow.string() if dtype.kind in _TEXTS else pyarrow.from_numpy_dtype(dtype)
 
 
 def to_pandas(table: np.ndarray[Any, Any]) -> Any:
@@ -80,7 +120,7 @@ def to_pandas(table: np.ndarray[Any, Any]) -> Any:
 
     def values_of(column: Column) -> Any:
         values, absent = column.values, column.absent
-        if values.dtype.kind == "U":
+        if values.dtype.kind in _TEXTS:
             values = values.astype(object)
             if absent is not None:
                 values[absent] = None
@@ -98,7 +138,7 @@ def to_polars(table: np.ndarray[Any, Any]) -> Any:
     polars = import_module("polars")
 
     def series_of(column: Column) -> Any:
-        text = column.values.dtype.kind == "U"
+        text = column.values.dtype.kind in _TEXTS
         series = polars.Series(column.name, column.values.tolist() if text else column.values, dtype=polars.String if text else None)
         if column.absent is None or not column.absent.any():
             return series

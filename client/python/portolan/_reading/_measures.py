@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from portolan import _programs
+from portolan._portolan import Error
 from portolan._reading import _output, _words
 from portolan._reading._table import Table
 from portolan._recording import _options
@@ -88,6 +89,8 @@ def locate(run: str | Run, store: str | os.PathLike[str] | None) -> tuple[str, s
     """The run's name and its store's directory. An open run is flushed first."""
     if not isinstance(run, Run):
         return _options.name(run), os.fspath(store or _programs.default_store())
+    if run.is_disabled:
+        raise Error(f"run {run.name} is not recorded, as $PORTOLAN_DISABLED is set: there is nothing to read")
     if run.is_open:
         run.flush()
     store = store or run.store

@@ -16,6 +16,11 @@ from portolan._portolan import Error
 if TYPE_CHECKING:
     import numpy as np
 
+# Texts of a column that is wider than this are kept as Python's strings, each as long as it is: a NumPy text array gives each the room of
+# the longest, 4 bytes a character.
+WIDE = 64
+_PIECE = 1 << 24  # bytes of such rows that are in memory as they were printed
+
 _DONE, _INCOMPLETE = 0, 3  # exit statuses; a warning says what is incomplete
 
 
@@ -53,7 +58,8 @@ class Output:
         assert isinstance(self._process.stdout, io.BufferedReader)
         self._table = self._process.stdout
         try:
-            self.dtype, self.rows = self._read_head(self._table)
+            self._printed, self.rows = self._read_head(self._table)
+            self.dtype = narrowed(self._printed)
         except BaseException as error:
             self.__exit__(type(error), error, error.__traceback__)
             raise
@@ -101,7 +107,15 @@ class Output:
         return self._numpy.dtype(head["descr"]), head["shape"][0]
 
     def _read_rows(self, rows: int) -> np.ndarray[Any, Any]:
-        table = self._numpy.empty(rows, self.dtype)
+        if self.dtype == self._printed:
+            return self._read_printed(rows)
+        table, step = self._numpy.empty(rows, self.dtype), max(1, _PIECE // self._printed.itemsize)
+        for begin in range(0, rows, step):
+            narrow(self._read_printed(min(step, rows - begin)), table[begin : begin + step])
+        return table
+
+    def _read_printed(self, rows: int) -> np.ndarray[Any, Any]:
+        table = self._numpy.empty(rows, self._printed)
         room = memoryview(table.view("u1"))
         done = 0
         while done < len(room):
@@ -110,6 +124,27 @@ class Output:
                 raise EOFError
             done += count
         return table
+
+
+def narrowed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of a table whose printed type is `dtype`: columns of wide texts hold Python's strings."""
+    import numpy
+
+    fields = [(name, dtype[name]) for name in dtype.names or ()]
+    if not any(_is_wide(kind) for _, kind in fields):
+        return dtype
+    return numpy.dtype([(name, numpy.dtype(object) if _is_wide(kind) else kind) for name, kind in fields])
+
+
+def narrow(printed: np.ndarray[Any, Any], table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Copies the rows `printed` to `table`, which has the narrowed type."""
+    for name in table.dtype.names or ():
+        table[name] = printed[name].astype(table.dtype[name])
+    return table
+
+
+def _is_wide(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "U" and dtype.itemsize > 4 * WIDE
 
 
 def _exactly(file: IO[bytes], size: int) -> bytes:

@@ -52,6 +52,17 @@ class Report(dict[str, Any]):
         return f'<iframe title="{html.escape(self["run"])}" {frame} srcdoc="{html.escape(page)}"></iframe>'
 
 
+class _Empty(Report):
+    """That of a run which $PORTOLAN_DISABLED has switched off."""
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Writes nothing."""
+        return os.fsdecode(path)
+
+    def _repr_html_(self) -> str:
+        return f"<p>run {html.escape(self['run'])} is not recorded: PORTOLAN_DISABLED is set</p>"
+
+
 def report(
     run: str | Run,
     store: str | os.PathLike[str] | None = None,
@@ -87,7 +98,8 @@ def report(
         shares of the observed that were ``forgotten`` (correct when last observed before, incorrect now) and ``learned`` (correct
         for the first time), and the shares of the regions as the map up to this epoch has them: ``easy-to-learn``,
         ``ambiguous``, ``hard-to-learn``; of a run of losses ``epoch``, ``observed``, ``mean_loss``, and no ``forgettable``;
-        ``map``: the picture's path, or None.
+        ``map``: the picture's path, or None. Of an open run that $PORTOLAN_DISABLED has switched off: the state "disabled", no epochs, no map, and
+        a ``save()`` that writes nothing.
 
     A call reads only what is new since this process's last call. It needs NumPy, and for the map gnuplot or matplotlib.
 
@@ -97,6 +109,9 @@ def report(
         print(r["epochs"][-1]["accuracy"], r["map"])
         r.save("report.html")
     """
+    if isinstance(run, Run) and run.is_disabled:
+        nothing = {"run": run.name, "state": "disabled", "examples": 0, "observations": 0, "epochs": [], "map": None, "forgettable": None}
+        return _Empty(nothing, _words.Words(), [])
     name, folder = _measures.locate(run, store)
     others = [with_] if isinstance(with_, (str, Run)) else with_ or ()
     words = _words.Words()

@@ -222,6 +222,8 @@ def _with_why(title: str, words: _words.Words, name: str, warn: bool) -> Selecti
     with tempfile.TemporaryDirectory(prefix="portolan-select-") as folder:
         path = os.path.join(folder, "selection.npy")
         printed = _programs.analyze(*words, "-o", path, "--no-manifest", "--why", "--json", "--", name, warn=warn, said=words.said)
-        selection = Selection(title, numpy.load(path, allow_pickle=True))  # the program's own: NumPy then reads headers of any size
+        table = numpy.load(path, allow_pickle=True)  # the program's own: NumPy then reads headers of any size
+    kind = _output.narrowed(table.dtype)
+    selection = Selection(title, table if kind == table.dtype else _output.narrow(table, numpy.empty(len(table), kind)))
     selection.why = json.loads(printed)["selections"][0]["why"]
     return selection

@@ -34,10 +34,11 @@ def as_text(title: str, head: Any, rows: int) -> str:
 
 def as_html(title: str, head: Any, rows: int) -> str:
     columns = _cells(head)
-    names = "".join(f"<th>{html.escape(name)}</th>" for name, _ in columns)
+    names = "".join(f'<th scope="col">{html.escape(name)}</th>' for name, _ in columns)
     lines = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>\n" for line in zip(*(cells for _, cells in columns)))
     more = f"<p>{rows - len(head):,} more rows</p>" if rows > len(head) else ""
-    return f"<div><p>{html.escape(title)}</p>\n<table><thead><tr>{names}</tr></thead>\n<tbody>\n{lines}</tbody></table>{more}</div>"
+    # The caption is what a screen reader says of the table.
+    return f"<div><table><caption>{html.escape(title)}</caption>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{lines}</tbody></table>{more}</div>"
 
 
 def _cells(head: Any) -> list[tuple[str, list[str]]]:

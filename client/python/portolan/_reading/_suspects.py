@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from portolan import _packages, _programs
-from portolan._reading import _measures, _words
+from portolan._reading import _measures, _output, _words
 from portolan._reading._select import Selection
 from portolan._recording import _options
 from portolan._recording._run import Run
@@ -119,4 +119,6 @@ def _column(numpy: Any, name: str, values: list[Any]) -> Any:
         return numpy.array([float("nan") if value is None else value for value in values], _TYPES[name])
     if name in ("id", "label", "suggested") and not any(isinstance(value, str) for value in values):
         return numpy.array([-1 if value is None else value for value in values], "u8" if name == "id" else "i8")
-    return numpy.array(["" if value is None else str(value) for value in values], None if values else "U1")
+    texts = ["" if value is None else str(value) for value in values]
+    is_wide = max(map(len, texts), default=0) > _output.WIDE
+    return numpy.array(texts, object if is_wide else None if texts else "U1")

@@ -2,13 +2,16 @@
 
 A table wraps a structured NumPy array and behaves as a record array, with two differences. A table is no subclass of an array: DuckDB and
 polars test for a NumPy array before they test for Arrow, and would see -1 for absent values. And a table has ``__array_interface__`` instead of
-``__array__``, from which pandas.DataFrame() would make one column. Its rows are named tuples, from which pandas makes columns.
+``__array__``, from which pandas.DataFrame() would make one column. Its rows are named tuples, from which pandas makes columns; they have None
+where there is no value.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import io
+import os
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from portolan import _packages
@@ -54,7 +57,8 @@ def _row_of(names: tuple[str, ...], values: tuple[Any, ...]) -> Row:
 
 class Table:
     """A table by columns and rows: ``t["name"]`` and ``t.name`` are a column, a NumPy array; ``t[0]`` is a row; ``t[mask]``, ``t[2:9]``
-    and ``t[["id", "gold"]]`` are tables; len(), iteration over rows, NumPy's functions."""
+    and ``t[["id", "gold"]]`` are tables; len(), iteration over rows, NumPy's functions; ``"id" in t``, ``t.columns``, ``t.head()``,
+    ``t.sort_values("gold")``. A row has None where there is no value."""
 
     _unit = "row"
 
@@ -92,6 +96,54 @@ class Table:
         Example: ``pyarrow.parquet.write_table(portolan.measures("words").to_arrow(), "measures.parquet")``"""
         return self._arrow_reader("to_arrow()").read_all()
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._names())
+
+    def head(self, rows: int = 5) -> Table:
+        """A table of the first rows.
+
+        Example: ``portolan.measures("words").head(20)``"""
+        return self._of(self._head(rows) if rows >= 0 else self._table()[:rows])
+
+    def sort_values(self, by: str | Sequence[str], ascending: bool | Sequence[bool] = True) -> Table:
+        """A table in the order of one column, or of several, the first one first. Absent values come last, whatever the order.
+
+        Example: ``portolan.measures("words").sort_values("variability", ascending=False).head()``"""
+        from portolan._reading import _columns
+
+        names = [by] if isinstance(by, str) else list(by)
+        rising = [ascending] * len(names) if isinstance(ascending, bool) else list(ascending)
+        self._check_names(names)
+        if len(rising) != len(names):
+            raise ValueError(f"ascending has {len(rising)} entries for {len(names)} columns")
+        return self._of(self._table()[_columns.order_of(self._table(), names, rising)])
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Writes a CSV file, as the program does: absent values are empty, truths 0 and 1. None: returns the text.
+
+        Example: ``portolan.measures("words").to_csv("measures.csv")``"""
+        from portolan._reading import _columns
+
+        if path is None:
+            text = io.StringIO()
+            _columns.write_csv(text, self._names(), self._blocks())
+            return text.getvalue()
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            _columns.write_csv(file, self._names(), self._blocks())
+        return None
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Writes a Parquet file, block by block. Absent values are null. It needs pyarrow.
+
+        Example: ``portolan.measures("words").to_parquet("measures.parquet")``"""
+        parquet = _packages.needed("pyarrow.parquet", "to_parquet()")
+        reader = self._arrow_reader("to_parquet()")
+        with parquet.ParquetWriter(os.fspath(path), reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Arrow's PyCapsule protocol: DuckDB, polars, pandas 3 and pyarrow read the table directly."""
         return self._arrow_reader("handing a table over as Arrow").__arrow_c_stream__(requested_schema)
@@ -110,7 +162,10 @@ class Table:
         self._check_names(which)
         found = self._table()[which]
         if getattr(found, "ndim", 0) == 0:
-            return _row_of(self._names(), found.item())
+            from portolan._reading import _columns
+
+            (row,) = _columns.rows_of(self._table()[which : which + 1 or None])
+            return _row_of(self._names(), row)
         return found if found.dtype.names is None else self._of(_packed(found))
 
     def __setitem__(self, which: Any, values: Any) -> None:
@@ -137,9 +192,15 @@ class Table:
         return self._count()
 
     def __iter__(self) -> Iterator[Row]:
+        from portolan._reading import _columns
+
         row = _row_type(self._names())
         for block in self._blocks(_BLOCK):
-            yield from map(row, block.tolist())
+            yield from map(row, _columns.rows_of(block))
+
+    def __contains__(self, one: Any) -> bool:
+        """Whether there is a column of this name, or such a row."""
+        return one in self._names() if isinstance(one, str) else any(row == one for row in self)
 
     def __eq__(self, other: Any) -> Any:
         return self._table() == (other._table() if isinstance(other, Table) else other)

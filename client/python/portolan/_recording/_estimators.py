@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portolan._recording import _hooks, _ids, _tasks
+from portolan._recording import _environment, _hooks, _ids, _tasks
 
 # Rows per call of predict_proba or predict: some estimators need much memory per row.
 ROWS = 10_000
@@ -48,6 +48,9 @@ class Observations:
     def __init__(self, recorder: _hooks.Recorder, ids: Any, rows: Rows, task: _tasks.Task) -> None:
         who = recorder.hook
         self.recorder, self.rows, self.task = recorder, rows, task
+        self.is_off = _environment.is_disabled()
+        if self.is_off:
+            return
         self.ids = np.arange(rows.count) if ids is None else np.asarray(ids)
         self.gold = task.gold(rows.y, who)
         if len(self.ids) != rows.count:
@@ -57,6 +60,8 @@ class Observations:
 
     def take(self, estimator: Any, epoch: int) -> None:
         """A pass over all rows."""
+        if self.is_off:
+            return
         for part in self.rows.slices():
             X = self.rows.take(part)
             if self.task.is_classifier and not hasattr(estimator, "predict_proba"):
@@ -67,7 +72,8 @@ class Observations:
         self.recorder.end_epoch(epoch)
 
     def add(self, epoch: int, part: Any, seen: Any) -> None:
-        self.task.log(self.recorder, epoch, self.ids[part], seen, self.gold[part])
+        if not self.is_off:
+            self.task.log(self.recorder, epoch, self.ids[part], seen, self.gold[part])
 
 
 def labels_of(y: Any, who: str) -> Any:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from portolan import _portolan
-from portolan._recording import _closing, _device, _options, _regression, _shapes
+from portolan._recording import _closing, _device, _environment, _options, _regression, _shapes
 from portolan._recording._run import Run
 
 Open = Callable[..., Run]
@@ -27,7 +27,7 @@ class Recorder:
 
     Args:
         hook: the hook's name, for messages and the record.
-        run: an open Run, or the name of one to open, or None for the framework's own name of the training.
+        run: an open Run, or the name of one to open, or None for $PORTOLAN_RUN, else the framework's own name of the training.
         mode: "epoch-end" or "train-forward".
         options: further arguments of portolan.Run, for a run that is opened here.
         task: "classification" or "regression", for log_logits(); None: the batches tell.
@@ -65,7 +65,7 @@ class Recorder:
         """Opens the run, unless it is open.
 
         Args:
-            default_name: if the hook was given none.
+            default_name: if neither the hook nor $PORTOLAN_RUN gives one.
             record: see record(). The caller's config takes precedence.
             resumed: training continues from a checkpoint, and so does the run.
             trial: the training is one of many in a search. Each is a run of its own: NAME/trial0, NAME/trial1, ...
@@ -81,7 +81,7 @@ class Recorder:
         options = {**more, **self.options}
         options["config"] = {"hook": self.hook, **record, **(self.options.get("config") or {})}
         options["mode"] = self.mode
-        name = self._given or default_name
+        name = self._given or _environment.run_name() or default_name
         if fold:
             options["if_exists"] = _options.FOLD
         if resumed and not options.get("overwrite") and options.get("if_exists") != "overwrite":

@@ -50,9 +50,9 @@ def text(argument: str, value: str | None) -> str:
     return _encodable(argument, value)
 
 
-def name(value: str) -> str:
+def name(value: str | None) -> str:
     if value is None:
-        raise TypeError("name must be a string, not None")
+        raise TypeError("name must be a string, not None: give the run's name, or set $PORTOLAN_RUN")
     return text("name", value)
 
 

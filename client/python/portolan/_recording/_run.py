@@ -15,7 +15,7 @@ from typing import Any, NoReturn, SupportsIndex
 
 from portolan import _programs
 from portolan._portolan import Error, Forked, Handle, Refused
-from portolan._recording import _arrays, _closing, _device, _options
+from portolan._recording import _arrays, _closing, _device, _environment, _options
 
 _MODES = {"epoch-end": 0, "train-forward": 1}
 _WHEN_FULL = {"wait": 0, "drop": 1}
@@ -40,7 +40,7 @@ class Run:
     """One recorded training run.
 
     Args:
-        name: the run's name, for example ``"snli/roberta-large/seed1"``.
+        name: the run's name, for example ``"snli/roberta-large/seed1"``. Default: ``$PORTOLAN_RUN``.
         store: a directory. A collector for it is started, unless one runs already. Default: ``$PORTOLAN_STORE``,
             then ``./portolan-store``.
         endpoint: a running collector instead: ``"tcp://127.0.0.1:5757"`` or ``"ipc://PATH"``.
@@ -75,7 +75,8 @@ class Run:
         open_timeout: seconds to wait for the collector, and for another process to end that records the run.
 
     A run is closed by ``close()``, by the end of a ``with`` block, when it is garbage-collected, or when the interpreter
-    exits; each waits until all observations are on disk. In a forked child the run is inert.
+    exits; each waits until all observations are on disk. In a forked child the run is inert. Where ``$PORTOLAN_DISABLED`` is set
+    (to anything but ``""``, ``0`` and ``false``), nothing is recorded: every call does nothing, and checks nothing.
 
     Trouble with the collector or the run does not end a training loop, unless the run is ``strict``. While the collector is away,
     observations wait in memory and in a spool file. Once it has ended the run, they are dropped and counted, after one line on
@@ -90,7 +91,7 @@ class Run:
 
     def __init__(
         self,
-        name: str,
+        name: str | None = None,
         *,
         store: str | os.PathLike[str] | None = None,
         endpoint: str | None = None,
@@ -111,6 +112,12 @@ class Run:
         ring_bytes: int | None = None,
         open_timeout: float = 10.0,
     ) -> None:
+        if _environment.is_disabled():
+            from portolan._recording import _off  # which needs this module
+
+            told = {"store": store, "endpoint": endpoint, "mode": mode, "group": group, "rank": rank, "strict": strict}
+            _off.switch_off(self, name, told)
+            return
         if store is not None and endpoint is not None:
             raise ValueError("give store or endpoint, not both")
         if store is None and endpoint is None:
@@ -121,7 +128,7 @@ class Run:
         self._name = name = _open(
             self,
             policy,
-            _options.name(name),
+            _options.name(_environment.run_name() if name is None else name),
             _options.directory("store", store),
             _options.endpoint(endpoint),
             _options.directory("keys", keys),
@@ -169,6 +176,11 @@ class Run:
     @property
     def is_open(self) -> bool:
         return self._finalizer.alive
+
+    @property
+    def is_disabled(self) -> bool:
+        """$PORTOLAN_DISABLED was set when it was made: nothing is recorded."""
+        return False
 
     @property
     def is_strict(self) -> bool:
