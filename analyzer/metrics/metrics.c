@@ -52,7 +52,8 @@ metrics_check(void *context, struct portolan_error *error)
 }
 
 static void
-metrics_write(struct dynamics *dynamics, const struct export_request *request, const char *path)
+metrics_write(struct dynamics *dynamics, const struct export_request *request, const char *path,
+              const struct state *state)
 {
 	struct output output;
 
@@ -60,14 +61,18 @@ metrics_write(struct dynamics *dynamics, const struct export_request *request, c
 	if (request->format == TABLE_NPY)
 		must(table_check_npy(&output, &failure));
 	export_run(dynamics, request, &output);
+	if (state)
+		must(state_check(state, &failure));
 	must(output_finish(&output, &failure));
 }
 
 /* Shows a run that was opened. */
 static void
-metrics_show(struct dynamics *dynamics)
+metrics_show(struct dynamics *dynamics, const struct state *state)
 {
 	must(dynamics_hold(dynamics, &failure));
+	if (state)
+		must(state_check(state, &failure));
 	must(run_table_write(dynamics, NULL, TABLE_ALIGNED, &failure));
 }
 
@@ -121,9 +126,9 @@ metrics_run(void *context, struct portolan_error *error)
 	if (request->state)
 		must(state_open(&state, &dynamics, request->state, &failure));
 	if (request->for_people)
-		metrics_show(&dynamics);
+		metrics_show(&dynamics, request->state ? &state : NULL);
 	else
-		metrics_write(&dynamics, &export, common->output);
+		metrics_write(&dynamics, &export, common->output, request->state ? &state : NULL);
 	status = dynamics_report(&dynamics, common->strict);
 	if (request->state)
 		must(state_finish(&state, &failure));

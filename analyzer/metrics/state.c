@@ -240,14 +240,18 @@ state_open(struct state *state, struct dynamics *run, const char *path, struct p
 }
 
 int
+state_check(const struct state *state, struct portolan_error *error)
+{
+	if (state->held.from == 0 || state->taken == state->old.head.blocks)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "--state %s has examples that run '%s' has not: remove it, and all epochs are read",
+	                 state->old.path, state->run->info->name);
+}
+
+int
 state_finish(struct state *state, struct portolan_error *error)
 {
-	int code = 0;
-
-	if (state->held.from > 0 && state->taken != state->old.head.blocks)
-		code = error_set(error, PORTOLAN_E_INVALID,
-		                 "--state %s has examples that run '%s' has not: remove it, and all epochs are read",
-		                 state->old.path, state->run->info->name);
 	state_file_close(&state->old);
-	return state->writes ? output_end(&state->output, code, error) : code;
+	return state->writes ? output_finish(&state->output, error) : 0;
 }

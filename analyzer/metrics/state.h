@@ -4,6 +4,7 @@
  *
  *     must(dynamics_open(&run, …)); must(state_open(&state, &run, path, &failure));
  *     … scan_run(&run, …) …
+ *     must(state_check(&state, &failure));
  *     must(state_finish(&state, &failure));
  *
  * A state holds the first epochs of the run that are over, from --epochs' begin on. An epoch under way is read each
@@ -36,7 +37,10 @@ struct state {
  * scan_run() reads only the epochs that the state lacks, and the run has no tdds. On success call state_finish(). */
 int state_open(struct state *state, struct dynamics *run, const char *path, struct portolan_error *error);
 
-/* Gives the new state its name, if there is a new one; after a scan of the whole run, when its results are safe. */
+/* After a scan of the whole run, before its results are used: was all of the old state taken? */
+int state_check(const struct state *state, struct portolan_error *error);
+
+/* Gives the new state its name, if there is a new one, when the results are safe. */
 int state_finish(struct state *state, struct portolan_error *error);
 
 #endif

@@ -19,7 +19,8 @@ _Static_assert(sizeof(struct state_head) == 24 + 8 + 40 + 256 + 8 + 5 * 8 + 2 * 
 /* What precedes the sums of a block. */
 struct block_head {
 	uint32_t chunk, rows;
-	uint64_t check; /* of the two, and the sums */
+	uint64_t check_place; /* of the two */
+	uint64_t check;       /* of these three, and the sums */
 };
 
 static struct sums_kind
@@ -57,6 +58,13 @@ static uint64_t
 head_check(const struct state_head *head, const struct state_epoch *epochs)
 {
 	return XXH3_64bits_withSeed(epochs, head->epochs * sizeof(*epochs), XXH3_64bits(head, sizeof(*head)));
+}
+
+/* The checksum of the place of a block, with which that of its sums begins. */
+static uint64_t
+place_check(const struct block_head *block, uint64_t head)
+{
+	return XXH3_64bits_withSeed(block, offsetof(struct block_head, check_place), head);
 }
 
 static int
@@ -136,13 +144,19 @@ file_read_head(struct state_file *file, uint64_t size, struct portolan_error *er
 static int
 file_read_chunks(struct state_file *file, struct portolan_error *error)
 {
-	for (uint32_t i = 0; i < file->head.blocks; i++) {
-		int code = read_at(file, &file->chunks[i], sizeof(file->chunks[i]), block_place(&file->head, i), error);
+	const struct state_head *head = &file->head;
+
+	for (uint32_t i = 0; i < head->blocks; i++) {
+		struct block_head block;
+		int code = read_at(file, &block, sizeof(block), block_place(head, i), error);
 
 		if (code < 0)
 			return code;
-		if (code > 0 || (i > 0 && file->chunks[i] <= file->chunks[i - 1]))
+		if (code > 0 || block.check_place != place_check(&block, file->check) ||
+		    block.rows != (i + 1 < head->blocks ? STORE_CHUNK : head->last_rows) ||
+		    (i > 0 && block.chunk <= file->chunks[i - 1]))
 			return state_damaged(file->path, error);
+		file->chunks[i] = block.chunk;
 	}
 	return 0;
 }
@@ -204,13 +218,6 @@ file_read_parts(const struct state_file *file, uint64_t at, const struct block_h
 	return 0;
 }
 
-static void
-check_begin(XXH3_state_t *check, uint64_t head, const struct block_head *block)
-{
-	XXH3_64bits_reset_withSeed(check, head);
-	XXH3_64bits_update(check, block, offsetof(struct block_head, check));
-}
-
 int
 state_file_read(const struct state_file *file, uint32_t chunk, uint32_t rows, struct block_sums *sums,
                 struct portolan_error *error)
@@ -228,12 +235,12 @@ state_file_read(const struct state_file *file, uint32_t chunk, uint32_t rows, st
 	code = read_at(file, &block, sizeof(block), block_place(head, index), error);
 	if (code != 0)
 		return code < 0 ? code : state_damaged(file->path, error);
-	if (block.rows != (index + 1 < head->blocks ? STORE_CHUNK : head->last_rows) || block.rows > rows)
+	if (block.rows > rows)
 		return state_damaged(file->path, error);
 	check = XXH3_createState();
 	if (!check)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a checksum");
-	check_begin(check, file->check, &block);
+	XXH3_64bits_reset_withSeed(check, block.check_place);
 	code = file_read_parts(file, block_place(head, index) + sizeof(block), &block, sums, check, error);
 	if (code == 0 && XXH3_64bits_digest(check) != block.check)
 		code = state_damaged(file->path, error);
@@ -266,7 +273,8 @@ state_file_write(const struct output *output, const struct state_head *head, uin
 
 	if (code < 0)
 		return code;
-	check_begin(state, check, &block);
+	block.check_place = place_check(&block, check);
+	XXH3_64bits_reset_withSeed(state, block.check_place);
 	for (size_t i = 0; code >= 0 && i < sums->count; i++) {
 		size_t size = sums->parts[i].width * rows;
 

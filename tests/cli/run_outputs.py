@@ -34,7 +34,7 @@ ROWS = [
     ("report r", ["--data --id-field id", "--flips"], ["-o"]),
     ("runs", [], ["-o"]),
     ("check", [], ["-o"]),
-    ("metrics r", [], ["-o"]),
+    ("metrics r", [], ["-o", "--state"]),
     ("dynamics r", ["--ids"], ["-o", "--sessions .csv"]),
     ("epochs r", [], ["-o"]),
     ("show r 1", ["--ids", "--data --id-field id"], ["-o"]),
