@@ -43,8 +43,8 @@ struct dynamics_held {
 	void *context;
 	/* Fills the sums of a block, chunk `chunk` of the run: what is known, and the epochs of `block`, which has those
 	 * from `from` on. From any thread. */
-	int (*sum)(void *context, size_t index, uint32_t chunk, const struct store_block *block, struct block_sums *sums,
-	           struct portolan_error *error);
+	int (*sum)(void *context, size_t index, uint32_t chunk, const struct store_block *block,
+	           struct block_sums *sums, struct portolan_error *error);
 };
 
 struct dynamics {
@@ -76,8 +76,8 @@ struct dynamics {
 	struct trend_epoch *trend;     /* sums of each epoch, once read; NULL: not asked for */
 	uint32_t epoch_from, epoch_to; /* the range asked for */
 	bool range_given, with_gold, with_trend;
-	bool range_chosen; /* the range was chosen by --epochs auto */
-	unsigned threads;  /* the number of threads to work with */
+	bool range_chosen;                /* the range was chosen by --epochs auto */
+	unsigned threads;                 /* the number of threads to work with */
 	const struct dynamics_held *held; /* NULL: all epochs are read */
 };
 

@@ -34,7 +34,7 @@ struct worker {
 	struct dynamics part;
 	double *values;               /* room for the columns for which the run has no array */
 	struct store_values *columns; /* the store's columns, cut to a piece */
-	struct block_sums sums;             /* of the block, if some epochs are not read */
+	struct block_sums sums;       /* of the block, if some epochs are not read */
 };
 
 struct scan {
@@ -343,7 +343,8 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 	if (code >= 0)
 		code = read_block(scan, worker, index, &block, error);
 	if (scan->steps->placed)
-		code = take_place(scan, index, code, count_observed(&block, scan->run->held ? &worker->sums : NULL), &worker->part.place, error);
+		code = take_place(scan, index, code, count_observed(&block, scan->run->held ? &worker->sums : NULL),
+		                  &worker->part.place, error);
 	return code < 0 ? code : work_on_block(scan, worker, &block, slot, error);
 }
 

@@ -36,7 +36,7 @@ enum {
 	SUM_EPOCH_SQUARES,
 	SUM_PRODUCTS,
 	SUM_RESIDUALS,
-	SUM_USER, /* + the column: its sum */
+	SUM_USER,            /* + the column: its sum */
 	SUM_COUNT_OF = 1000, /* + the key of a sum: how many epochs it has, which may lack the signal */
 };
 

@@ -43,7 +43,8 @@ metrics_check(void *context, struct portolan_error *error)
 	if (common->query.minus && (request->format == METRICS_AUM || request->format == METRICS_CARTOGRAPHY))
 		return options_wrong(common, "--minus does not go with --format %s", format_names[request->format]);
 	if (request->state && common->query.epochs_auto)
-		return options_wrong(common, "--state does not go with --epochs auto, which reads all epochs each time");
+		return options_wrong(common,
+		                     "--state does not go with --epochs auto, which reads all epochs each time");
 	if (request->state && strcmp(request->state, "-") == 0)
 		return options_wrong(common, "--state is read and written, so it needs a file: - is none");
 	if (request->convention < 0)

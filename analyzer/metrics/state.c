@@ -23,7 +23,8 @@ state_signals(void)
 
 /* The checksum of the ids of the first `most` sessions of the run; *count becomes how many it has. */
 static int
-check_sessions(const struct dynamics *run, uint64_t most, uint64_t *count, uint64_t *check, struct portolan_error *error)
+check_sessions(const struct dynamics *run, uint64_t most, uint64_t *count, uint64_t *check,
+               struct portolan_error *error)
 {
 	CLEANUP_FREE struct store_session *sessions = NULL;
 	size_t n;
@@ -188,7 +189,8 @@ state_sum(void *context, size_t index, uint32_t chunk, const struct store_block 
 	__atomic_fetch_add(&state->taken, (size_t)code, __ATOMIC_RELAXED);
 	sums_add(sums, &first, epochs);
 	if (state->writes)
-		code = state_file_write(&state->output, &state->head, state->check, index, chunk, block->rows, sums, error);
+		code = state_file_write(&state->output, &state->head, state->check, index, chunk, block->rows, sums,
+		                        error);
 	sums_add(sums, &rest, epochs + over);
 	return code < 0 ? code : 0;
 }

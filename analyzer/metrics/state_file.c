@@ -71,8 +71,8 @@ static int
 state_refuse(const char *path, const char *why, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID,
-	                 "--state %s: %s; nothing was changed: remove it, or name another, and all epochs are read", path,
-	                 why);
+	                 "--state %s: %s; nothing was changed: remove it, or name another, and all epochs are read",
+	                 path, why);
 }
 
 static int
@@ -125,7 +125,8 @@ file_read_head(struct state_file *file, uint64_t size, struct portolan_error *er
 	if (code > 0 || memcmp(head->magic, STATE_MAGIC, sizeof(STATE_MAGIC)) != 0)
 		return state_refuse(file->path, "it is no whole state of portolan metrics", error);
 	if (head->order != ORDER || head->version != STATE_VERSION)
-		return state_refuse(file->path, "another version of portolan made it, or another kind of machine", error);
+		return state_refuse(file->path, "another version of portolan made it, or another kind of machine",
+		                    error);
 	if (!head_is_sound(head, size))
 		return state_damaged(file->path, error);
 	file->epochs = calloc(head->epochs, sizeof(*file->epochs));
@@ -134,7 +135,8 @@ file_read_head(struct state_file *file, uint64_t size, struct portolan_error *er
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the epochs of %s", file->path);
 	code = read_at(file, file->epochs, head->epochs * sizeof(*file->epochs), sizeof(*head), error);
 	if (code == 0)
-		code = read_at(file, &file->check, sizeof(file->check), block_place(head, 0) - sizeof(file->check), error);
+		code = read_at(file, &file->check, sizeof(file->check), block_place(head, 0) - sizeof(file->check),
+		               error);
 	if (code < 0)
 		return code;
 	return code > 0 || file->check != head_check(head, file->epochs) ? state_damaged(file->path, error) : 0;
@@ -198,8 +200,8 @@ compare_chunks(const void *a, const void *b)
 
 /* Reads the parts of a block, which lie from `at` on. A part that the sums do not have is read over. */
 static int
-file_read_parts(const struct state_file *file, uint64_t at, const struct block_head *block, const struct block_sums *sums,
-                XXH3_state_t *check, struct portolan_error *error)
+file_read_parts(const struct state_file *file, uint64_t at, const struct block_head *block,
+                const struct block_sums *sums, XXH3_state_t *check, struct portolan_error *error)
 {
 	const struct sums_kind kind = head_kind(&file->head);
 	struct sums_part parts[SUMS_PARTS_MOST];

@@ -31,7 +31,8 @@ struct state_head {
 	uint64_t columns;        /* struct sums_kind */
 	double loss_threshold;
 	uint32_t of_losses, window;
-	uint64_t epochs; /* how many the sums are of; they follow, as struct state_epoch, and then the head's checksum */
+	uint64_t
+	        epochs; /* how many the sums are of; they follow, as struct state_epoch, and then the head's checksum */
 	uint32_t blocks, last_rows; /* all blocks but the last have STORE_CHUNK examples */
 };
 

@@ -18,8 +18,8 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
-from checks import check, finish  # noqa: E402
+import stores
+from checks import check, finish
 
 PORTOLAN, MAKE_STORE = (os.path.abspath(path) for path in sys.argv[1:3])
 COUNTS = {"id", "gold", "label", "epochs", "correctness", "forgetting_events", "never_learned", "first_learned", "always_right_after", "always_wrong_after"}
