@@ -74,6 +74,14 @@ fill_never(const struct dynamics *dynamics, const double *epochs, uint32_t rows,
 			values[r] = next;
 }
 
+static void
+fill_all_never(const struct dynamics *dynamics, uint32_t rows, double *const out[MEASURE_COUNT])
+{
+	for (int m = 0; m < MEASURE_COUNT; m++)
+		if (out[m] && dynamics_fills_never(dynamics, m))
+			fill_never(dynamics, out[MEASURE_EPOCHS], rows, out[m]);
+}
+
 void
 dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, double *const *values)
 {
@@ -97,9 +105,24 @@ dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, 
 		out[MEASURE_CONFIDENCE] = out[MEASURE_TASK_LOSS];
 	measures_block(block, dynamics->epochs, dynamics->window,
 	               dynamics->info->of_losses ? dynamics->loss_threshold : NAN, out);
-	for (int m = 0; m < MEASURE_COUNT; m++)
-		if (out[m] && dynamics_fills_never(dynamics, m))
-			fill_never(dynamics, out[MEASURE_EPOCHS], block->rows, out[m]);
+	fill_all_never(dynamics, block->rows, out);
+}
+
+void
+dynamics_fill_from(const struct dynamics *dynamics, const struct block_sums *sums, uint32_t at, uint32_t rows)
+{
+	double *out[MEASURE_COUNT] = {0};
+
+	for (size_t c = 0; c < dynamics->column_count; c++) {
+		const struct dynamics_column *column = &dynamics->columns[c];
+
+		if (column->measure >= 0)
+			out[column->measure] = column->values;
+		else
+			sums_mean(sums, column->stored, at, rows, column->values);
+	}
+	sums_measures(sums, at, rows, out);
+	fill_all_never(dynamics, rows, out);
 }
 
 const char *const never_learned_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};

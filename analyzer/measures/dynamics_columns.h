@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "measures.h"
 #include "run_query.h"
+#include "sums.h"
 #include "trend.h"
 #include "verdict/verdict.h"
 
@@ -34,6 +35,17 @@ struct dynamics_column {
 };
 #define DYNAMICS_CLASSES_MAX (STORE_COLUMN_MAX - STORE_COLUMN_USER)
 #define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
+
+/* Epochs of a run that are not read, as what they add to the sums of sums.h is known. */
+struct dynamics_held {
+	struct sums_kind kind;
+	size_t from; /* the number, among the run's epochs, of the first that is read */
+	void *context;
+	/* Fills the sums of a block, chunk `chunk` of the run: what is known, and the epochs of `block`, which has those
+	 * from `from` on. From any thread. */
+	int (*sum)(void *context, size_t index, uint32_t chunk, const struct store_block *block,
+	           struct block_sums *sums, struct portolan_error *error);
+};
 
 struct dynamics {
 	struct store *store;
@@ -64,8 +76,9 @@ struct dynamics {
 	struct trend_epoch *trend;     /* sums of each epoch, once read; NULL: not asked for */
 	uint32_t epoch_from, epoch_to; /* the range asked for */
 	bool range_given, with_gold, with_trend;
-	bool range_chosen; /* the range was chosen by --epochs auto */
-	unsigned threads;  /* the number of threads to work with */
+	bool range_chosen;                /* the range was chosen by --epochs auto */
+	unsigned threads;                 /* the number of threads to work with */
+	const struct dynamics_held *held; /* NULL: all epochs are read */
 };
 
 /* The column of a name or measure, or the measure's values. NULL: it was not asked for, or the run has no signals for
@@ -90,6 +103,9 @@ bool dynamics_fills_never(const struct dynamics *dynamics, int measure);
 /* Computes the columns for the examples of a block, over its epochs. Column c is written from values[c] on; where
  * `values` is NULL, into its own array. */
 void dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, double *const *values);
+
+/* The same from sums that the block's epochs were added to, for the examples `at` … at + rows − 1 of these. */
+void dynamics_fill_from(const struct dynamics *dynamics, const struct block_sums *sums, uint32_t at, uint32_t rows);
 
 /* The number of forgetting events that the convention gives an example that was never learned. NaN: its events stay as
  * they are, which is 0. */

@@ -34,6 +34,7 @@ struct worker {
 	struct dynamics part;
 	double *values;               /* room for the columns for which the run has no array */
 	struct store_values *columns; /* the store's columns, cut to a piece */
+	struct block_sums sums;       /* of the block, if some epochs are not read */
 };
 
 struct scan {
@@ -77,6 +78,8 @@ worker_init(struct scan *scan, struct worker *worker, struct portolan_error *err
 	worker->columns = calloc(views + 1, sizeof(*worker->columns));
 	if (!worker->part.order || (run->with_gold && !worker->part.gold) || !worker->values || !worker->columns)
 		return out_of_memory(error);
+	if (run->held && sums_init(&worker->sums, &run->held->kind, error) < 0)
+		return PORTOLAN_E_MEMORY;
 	return store_cursor_open(run->snapshot, &worker->cursor, error);
 }
 
@@ -85,6 +88,7 @@ worker_free(struct worker *worker)
 {
 	store_cursor_close(worker->cursor);
 	ids_free(&worker->ids);
+	sums_free(&worker->sums);
 	free(worker->part.order);
 	free(worker->part.gold);
 	free(worker->values);
@@ -138,12 +142,17 @@ take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_
 	return code;
 }
 
-/* How many examples of the block were observed. */
+/* How many examples of the block were observed. `sums` is NULL, unless some epochs are not read. */
 static uint32_t
-count_observed(const struct store_block *block)
+count_observed(const struct store_block *block, const struct block_sums *sums)
 {
+	const uint32_t *epochs = sums ? sums_epochs(sums) : NULL;
 	uint32_t count = 0;
 
+	for (uint32_t r = 0; epochs && r < block->rows; r++)
+		count += epochs[r] > 0;
+	if (epochs)
+		return count;
 	if (measures_are_complete(block))
 		return block->rows;
 	for (uint32_t word = 0; word * 64 < block->rows; word++) {
@@ -217,7 +226,7 @@ list_observed(struct dynamics *part, const struct store_block *block, struct sca
 	double all = (double)part->epoch_count;
 
 	part->count = 0;
-	if (measures_are_complete(block)) {
+	if (!part->held && measures_are_complete(block)) {
 		for (uint32_t r = 0; r < block->rows; r++)
 			part->order[r] = r;
 		part->count = block->rows;
@@ -230,12 +239,17 @@ list_observed(struct dynamics *part, const struct store_block *block, struct sca
 	sums->count += part->count;
 }
 
-/* Computes a part from a piece: fills its columns, gold, order and count, for which there is room, and adds to the
+/* Computes a part from a piece, which begins at row `from` of its block: fills its columns, gold, order and count, for which there is room, and adds to the
  * sums. */
 static void
-compute_part(struct dynamics *part, const struct store_block *piece, struct scan_sums *sums)
+compute_part(struct worker *worker, const struct store_block *piece, uint32_t from, struct scan_sums *sums)
 {
-	dynamics_fill(part, piece, NULL);
+	struct dynamics *part = &worker->part;
+
+	if (part->held)
+		dynamics_fill_from(part, &worker->sums, from, piece->rows);
+	else
+		dynamics_fill(part, piece, NULL);
 	if (sums->trend)
 		trend_add_block(sums->trend, piece, dynamics_mean(part));
 	if (part->gold)
@@ -252,7 +266,7 @@ work_on_piece(struct scan *scan, struct worker *worker, const struct store_block
 	part->first = piece->first;
 	part->ids = ids_of_piece(&worker->ids, from, piece->rows);
 	place_values(scan, worker, piece->first);
-	compute_part(part, piece, &scan->slots[slot]);
+	compute_part(worker, piece, from, &scan->slots[slot]);
 	if (scan->run->gold)
 		memcpy(scan->run->gold + piece->first, part->gold, piece->rows * sizeof(*part->gold));
 	return scan->steps->work ? scan->steps->work(scan->steps->context, part, slot, error) : 0;
@@ -302,6 +316,21 @@ scan_sums_clear(struct scan_sums *sums, size_t epochs)
 		memset(trend, 0, epochs * sizeof(*trend));
 }
 
+/* Reads the block's epochs: all of them, or those that are not in the sums of the run's `held`, which are added. */
+static int
+read_block(const struct scan *scan, struct worker *worker, size_t index, struct store_block *block,
+           struct portolan_error *error)
+{
+	const struct dynamics *run = scan->run;
+	const struct dynamics_held *held = run->held;
+	size_t from = held ? held->from : 0;
+	int code = store_cursor_epochs(worker->cursor, index, from, run->epoch_count - from, UINT64_MAX, block, error);
+	/* the rows of declared examples are numbered by their ids: blocks without observations are left out */
+	uint32_t chunk = run->info->declared ? (uint32_t)(worker->ids.integers[0] / STORE_CHUNK) : (uint32_t)index;
+
+	return code < 0 || !held ? code : held->sum(held->context, index, chunk, block, &worker->sums, error);
+}
+
 static int
 work(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
@@ -312,9 +341,10 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 
 	scan_sums_clear(&scan->slots[slot], scan->run->epoch_count);
 	if (code >= 0)
-		code = store_cursor_block(worker->cursor, index, &block, error);
+		code = read_block(scan, worker, index, &block, error);
 	if (scan->steps->placed)
-		code = take_place(scan, index, code, count_observed(&block), &worker->part.place, error);
+		code = take_place(scan, index, code, count_observed(&block, scan->run->held ? &worker->sums : NULL),
+		                  &worker->part.place, error);
 	return code < 0 ? code : work_on_block(scan, worker, &block, slot, error);
 }
 

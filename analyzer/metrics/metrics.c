@@ -5,6 +5,9 @@
 #include "measures/aggregate.h"
 #include "options/format.h"
 #include "output/output.h"
+#include "state.h"
+
+#include <string.h>
 
 /* The formats beside those of enum table_format: the tables that other programs read. */
 enum { METRICS_CARTOGRAPHY = TABLE_NPY + 1, METRICS_AUM };
@@ -14,6 +17,7 @@ struct metrics_request {
 	struct common_options common;
 	int format, convention; /* −1: not given */
 	bool with_ci;
+	const char *state;
 	bool for_people; /* the table goes to a terminal, and no format was asked for */
 };
 
@@ -38,13 +42,19 @@ metrics_check(void *context, struct portolan_error *error)
 		        "--never-learned flag: the format cartography has no such column; say 1000, epochs, infinity or 0");
 	if (common->query.minus && (request->format == METRICS_AUM || request->format == METRICS_CARTOGRAPHY))
 		return options_wrong(common, "--minus does not go with --format %s", format_names[request->format]);
+	if (request->state && common->query.epochs_auto)
+		return options_wrong(common,
+		                     "--state does not go with --epochs auto, which reads all epochs each time");
+	if (request->state && strcmp(request->state, "-") == 0)
+		return options_wrong(common, "--state is read and written, so it needs a file: - is none");
 	if (request->convention < 0)
 		request->convention = request->format == METRICS_CARTOGRAPHY ? NEVER_LEARNED_1000 : NEVER_LEARNED_FLAG;
 	return 0;
 }
 
 static void
-metrics_write(struct dynamics *dynamics, const struct export_request *request, const char *path)
+metrics_write(struct dynamics *dynamics, const struct export_request *request, const char *path,
+              const struct state *state)
 {
 	struct output output;
 
@@ -52,14 +62,18 @@ metrics_write(struct dynamics *dynamics, const struct export_request *request, c
 	if (request->format == TABLE_NPY)
 		must(table_check_npy(&output, &failure));
 	export_run(dynamics, request, &output);
+	if (state)
+		must(state_check(state, &failure));
 	must(output_finish(&output, &failure));
 }
 
 /* Shows a run that was opened. */
 static void
-metrics_show(struct dynamics *dynamics)
+metrics_show(struct dynamics *dynamics, const struct state *state)
 {
 	must(dynamics_hold(dynamics, &failure));
+	if (state)
+		must(state_check(state, &failure));
 	must(run_table_write(dynamics, NULL, TABLE_ALIGNED, &failure));
 }
 
@@ -98,8 +112,10 @@ metrics_run(void *context, struct portolan_error *error)
 	        .gold = export.form == PUBLISHED_NOT,
 	        .user = export.form == PUBLISHED_NOT,
 	        .losses = export.form == PUBLISHED_NOT,
+	        .signals = request->state ? state_signals() : 0,
 	};
 	struct dynamics dynamics;
+	struct state state;
 	int status;
 
 	(void)error;
@@ -108,11 +124,15 @@ metrics_run(void *context, struct portolan_error *error)
 	must(dynamics_open(&dynamics, &common->query, common->operands[0], &wanted, &failure));
 	if (export.form == PUBLISHED_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
 		must(dynamics_no_measure(&dynamics, NULL, "aum", &failure));
+	if (request->state)
+		must(state_open(&state, &dynamics, request->state, &failure));
 	if (request->for_people)
-		metrics_show(&dynamics);
+		metrics_show(&dynamics, request->state ? &state : NULL);
 	else
-		metrics_write(&dynamics, &export, common->output);
+		metrics_write(&dynamics, &export, common->output, request->state ? &state : NULL);
 	status = dynamics_report(&dynamics, common->strict);
+	if (request->state)
+		must(state_finish(&state, &failure));
 	dynamics_free(&dynamics);
 	return status;
 }
@@ -121,6 +141,7 @@ metrics_run(void *context, struct portolan_error *error)
 static const struct option_spec options[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names, .group = OPTION_GROUP_OUTPUT},
         {"include-ci", NULL, OPTION_FLAG, TO(with_ci), .group = OPTION_GROUP_OUTPUT},
+        {"state", "FILE", OPTION_OUTPUT, TO(state), .excludes = "minus", .group = OPTION_GROUP_HOW},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(convention), .choices = never_learned_names,
          .group = OPTION_GROUP_OUTPUT},
         {0},

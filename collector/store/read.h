@@ -31,6 +31,7 @@ struct store_snapshot {
 	struct store_run_info info;
 	uint64_t wanted, held; /* columns asked for; those of them that any of the epochs has */
 	uint32_t *epochs;
+	struct store_epoch *stored; /* of the same epochs */
 	size_t epoch_count;
 	uint64_t rows;      /* of the run */
 	uint32_t blocks;    /* that a cursor can read */
@@ -65,6 +66,17 @@ int store_snapshot_info_of(const struct view *view, uint32_t run, struct store_r
 
 /* The columns that are read for those that were asked for: losses stand for gold_prob in a run of losses. */
 uint64_t store_snapshot_stored(const struct store_snapshot *snapshot, uint64_t columns);
+
+/* What readers are told of an epoch. */
+static inline struct store_epoch
+store_epoch_of(const struct catalog_epoch *epoch)
+{
+	return (struct store_epoch){.epoch = epoch->epoch,
+	                            .folds = epoch->record.folds,
+	                            .folded = epoch->record.observations,
+	                            .waiting = epoch->record.log_rows,
+	                            .batches = epoch->record.log_end};
+}
 
 /* Reads a chunk of an epoch, with the log's rows of it: the columns of the mask `columns` that the snapshot asked for,
  * or (STORE_EPOCH_RUN) the values kept per example. `image` is reset first. `lent` as in store_chunk_load(); it gets no

@@ -186,11 +186,7 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 	if (!list)
 		return store_view_no_memory(&view, error);
 	for (size_t i = 0; i < n; i++)
-		list[i] = (struct store_epoch){.epoch = stored[i].epoch,
-		                               .folds = stored[i].record.folds,
-		                               .folded = stored[i].record.observations,
-		                               .waiting = stored[i].record.log_rows,
-		                               .batches = stored[i].record.log_end};
+		list[i] = store_epoch_of(&stored[i]);
 	*epochs = list;
 	*count = n;
 	return 0;

@@ -94,11 +94,13 @@ snapshot_read_epochs(struct store_snapshot *snapshot, const struct store_snapsho
 	if (rc)
 		return rc;
 	snapshot->epochs = calloc(count + 1, sizeof(*snapshot->epochs));
-	if (!snapshot->epochs)
+	snapshot->stored = calloc(count + 1, sizeof(*snapshot->stored));
+	if (!snapshot->epochs || !snapshot->stored)
 		rc = store_view_no_memory(&snapshot->view, error);
 	for (const struct catalog_epoch *at = all; at < all + count && !rc; at++) {
 		if (at->epoch < options->epoch_from || at->epoch >= options->epoch_to)
 			continue;
+		snapshot->stored[snapshot->epoch_count] = store_epoch_of(at);
 		snapshot->epochs[snapshot->epoch_count++] = at->epoch;
 		snapshot->held |= at->record.columns | STORE_COLUMN_BIT(STORE_SESSION);
 	}
@@ -191,6 +193,7 @@ store_snapshot_close(struct store_snapshot *snapshot)
 	free(snapshot->labels);
 	free(snapshot->user_columns);
 	free(snapshot->epochs);
+	free(snapshot->stored);
 	free(snapshot->order);
 	free(snapshot->occupied);
 	pthread_mutex_destroy(&snapshot->lock);
@@ -208,6 +211,12 @@ store_snapshot_epochs(const struct store_snapshot *snapshot, const uint32_t **ep
 {
 	*epochs = snapshot->epochs;
 	return snapshot->epoch_count;
+}
+
+const struct store_epoch *
+store_snapshot_stored_epochs(const struct store_snapshot *snapshot)
+{
+	return snapshot->stored;
 }
 
 uint64_t

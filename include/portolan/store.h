@@ -286,6 +286,9 @@ const struct store_run_info *store_snapshot_info(const struct store_snapshot *sn
 /* The epochs that have observations, within the range that was asked for, ascending. Returns how many. */
 size_t store_snapshot_epochs(const struct store_snapshot *snapshot, const uint32_t **epochs);
 
+/* The same epochs, each with what store_epochs() would say of it, as of the snapshot. */
+const struct store_epoch *store_snapshot_stored_epochs(const struct store_snapshot *snapshot);
+
 /* Which of the columns that were asked for were logged in the epochs in range: a mask. And the name of a user's column;
  * NULL: the column is not a user's. */
 uint64_t store_snapshot_columns(const struct store_snapshot *snapshot);

@@ -34,7 +34,7 @@ ROWS = [
     ("report r", ["--data --id-field id", "--flips"], ["-o"]),
     ("runs", [], ["-o"]),
     ("check", [], ["-o"]),
-    ("metrics r", [], ["-o"]),
+    ("metrics r", [], ["-o", "--state"]),
     ("dynamics r", ["--ids"], ["-o", "--sessions .csv"]),
     ("epochs r", [], ["-o"]),
     ("show r 1", ["--ids", "--data --id-field id"], ["-o"]),
@@ -329,6 +329,7 @@ def check_unknown_endings():
              (f"artifacts {own} --run r --id-field id --errors", table), ("groups r s --accuracy -o", report),
              (f"artifacts {own} --run r --id-field id --plot-epochs", pictures), (f"upsample {own} -o", "tsv"), (f"upsample {own} --weights count -o", "txt"), (f"upsample {own} -o up --plot", pictures), ("serve --tags", "jsonl")]
     tried = {(line.split()[0], line.split()[-1]) for line, _ in cases}
+    tried.add(("metrics", "--state"))  # a file for portolan alone, whose name ends as its user likes
     for line, _, outputs in ROWS:
         assert {(line.split()[0], output.split()[0]) for output in outputs} <= tried, line
     before = sorted(os.listdir("."))
