@@ -37,6 +37,8 @@ def record(store, gold_prob, correct):
                 rows = slice(start, start + 65536)
                 run.log_gold(epoch, ids[rows], gold_prob[epoch, rows], correct[epoch, rows], gold=gold[rows])
             run.end_epoch(epoch)
+        if not run.flush(timeout=600):
+            raise RuntimeError("the collector did not take the recording within ten minutes")
 
 
 def numpy_measures(gold_prob, correct, dtype, path):
