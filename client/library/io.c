@@ -31,7 +31,7 @@
 #define SPOOL_SILENCE_MS 10000
 #define SPOOL_RETRY_MS 1000
 #define GATHER_FRAMES 8 /* are sent together (0.6 MB); of a small pool, an eighth */
-#define GATHER_MS 20    /* rows wait no longer for others while the collector keeps up */
+#define GATHER_MS 20    /* rows wait no longer for others while the collector keeps up; less than SENDING_MS there */
 #define ROUND_MS 20
 #define NICE 5 /* the thread then gets a third of a training thread's processor time when both compete */
 
@@ -182,8 +182,8 @@ io_may_take(struct portolan_run *run)
 }
 
 /* Takes frames from the pool while they can be sent or spooled, if it is time. The time is bounded: a loop that fills
- * frames as fast as they are taken must not keep the thread from receiving. True: many had gathered, so the thread must
- * look again soon. */
+ * frames as fast as they are taken must not keep the thread from receiving. True: many had gathered, and some of them
+ * could be taken, so the thread must look again soon. */
 static bool
 io_take_frames(struct portolan_run *run)
 {
@@ -192,6 +192,7 @@ io_take_frames(struct portolan_run *run)
 	uint64_t enough = eighth < GATHER_FRAMES ? eighth : GATHER_FRAMES;
 	/* The newest frame is taken partly filled when it has waited long enough, or when a flush waits for it. */
 	bool partial = run->hurried || began - run->taken_at >= GATHER_MS || atomic_load(&run->command) != COMMAND_RUN;
+	bool any = false;
 
 	if (!partial && gathered > 0 && gathered <= enough)
 		return false;
@@ -205,12 +206,13 @@ io_take_frames(struct portolan_run *run)
 		if (status <= 0)
 			break;
 		io_send_frames(run);
+		any = true;
 	}
 	if (io_frames_waiting(run) == 0) {
 		run->taken_at = began;
 		run->hurried = false;
 	}
-	return gathered > 2 * enough;
+	return any && gathered > 2 * enough;
 }
 
 /* Adds `close` to the session, after its last frame. */

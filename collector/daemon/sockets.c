@@ -138,8 +138,9 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-	/* Else each commit gives the pages of its transaction back, and the next one faults them in again. What stays
-	 * is a part of SHARES_REST, and goes back too when there is much of it: see server_tick(). */
+	/* Else each commit gives the pages of its transaction back, and the next one faults them in again. A thread's
+	 * heap keeps no more than a commit takes; server_tick() gives that back too when memory is above half of what
+	 * is allowed. */
 	mallopt(M_TRIM_THRESHOLD, (int)shares_commit(max_memory));
 	opened->context = zmq_ctx_new();
 	/* One I/O thread for the owner's own clients, so that strangers do not slow them down, and one for all

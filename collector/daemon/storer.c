@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #define TICK_MS 1000
-#define SENDING_MS 20  /* clients count as sending if the last frame is not older */
+#define SENDING_MS 50  /* clients count as sending if the last frame is not older; clients gather rows for 20 ms */
 #define BURST_MS 5000  /* folds may lag so long while clients keep sending */
 #define BURST_PAUSE 15 /* during that time, the pause after a step of folding is so many times as long as the step */
 
@@ -120,10 +120,10 @@ storer_take_all(struct storer *storer, struct list *arrivals)
 	storer_commit(storer);
 }
 
-/* Until when folding has to pause, because clients are sending; in the past if it need not. The pause ends as soon as
- * they no longer are: after a step of 10 ms the store would else be idle for up to 150 ms after the last frame. */
+/* When folding may go on, which waits while clients are sending; in the past: now. It goes on as soon as they no longer
+ * are: after a step of 10 ms the store would else be idle for up to 150 ms after the last frame. */
 static int64_t
-storer_pause(const struct storer *storer)
+storer_may_fold_at(const struct storer *storer)
 {
 	const int64_t quiet = storer->ingest.sessions.live ? storer->arrived + SENDING_MS + 1 : 0;
 
@@ -135,12 +135,12 @@ storer_pause(const struct storer *storer)
 static int64_t
 storer_work(struct storer *storer, int64_t stored_ms)
 {
-	const int64_t began = clock_ms(), pause = storer_pause(storer);
+	const int64_t began = clock_ms(), may_fold = storer_may_fold_at(storer);
 	const bool is_burst = began - storer->behind_since < BURST_MS;
 	int64_t now;
 
-	if (is_burst && began < pause)
-		return pause < storer->next_tick ? pause : storer->next_tick;
+	if (is_burst && began < may_fold)
+		return may_fold < storer->next_tick ? may_fold : storer->next_tick;
 	do {
 		if (!ingest_work(&storer->ingest, began)) {
 			storer->behind_since = began;

@@ -237,7 +237,7 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
                  size_t count)
 {
 	const uint64_t sessions = STORE_COLUMN_BIT(STORE_SESSION);
-	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), shared = UINT64_MAX, any = 0;
+	uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD), shared = UINT64_MAX, united = 0;
 	uint64_t foreign;
 	bool strange = false;
 
@@ -245,13 +245,13 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 		const struct merge_chunk *chunk = rows[i].chunk;
 
 		shared &= chunk->columns;
-		any |= chunk->columns;
+		united |= chunk->columns;
 		strange |= chunk->session != batch->session;
 	}
 	for (size_t i = 0; i < count && (columns & ~shared || (strange && !(shared & sessions))); i++)
 		if (merge_take_columns(rows[i].chunk, columns, batch->session) < 0)
 			return STORE_E_MEMORY;
-	if (merge_choose_winners(batch, order, rows, &count, strange || any & sessions) < 0)
+	if (merge_choose_winners(batch, order, rows, &count, strange || united & sessions) < 0)
 		return STORE_E_MEMORY;
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
@@ -263,7 +263,7 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 		for (size_t i = 0; i < count && !column_is_implied(column); i++)
 			bit_set(rows[i].chunk->present[column], rows[i].at);
 	}
-	foreign = any & ~columns & ~sessions;
+	foreign = united & ~columns & ~sessions;
 	for (size_t i = 0; i < count && foreign; i++) {
 		struct merge_chunk *chunk = rows[i].chunk;
 
