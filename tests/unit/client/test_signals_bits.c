@@ -34,7 +34,8 @@ fill_values(size_t classes, bool probs)
 		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		values_f64[i] = (double)((int64_t)(state >> 40) - (1 << 23)) * 0x1p-20;
 		if (probs)
-			values_f64[i] = i % classes + 1 < classes ? ldexp(1, -(int)(i % classes) - 1) : ldexp(1, 1 - (int)classes);
+			values_f64[i] = i % classes + 1 < classes ? ldexp(1, -(int)(i % classes) - 1)
+			                                          : ldexp(1, 1 - (int)classes);
 		values_f32[i] = (float)values_f64[i];
 		memcpy(&bits, &values_f32[i], sizeof(bits));
 		values_bf16[i] = (uint16_t)(bits >> 16);
