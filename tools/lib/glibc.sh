@@ -10,7 +10,7 @@ wanted="1 2.$minor $("$zig" version)" # raised where what is below changes
 if [ "$(cat "$folder/made" 2>/dev/null)" = "$wanted" ]; then
 	exit 0
 fi
-rm -rf "$folder"/{bin,include,lib}
+rm -rf "${folder:?}"/{bin,include,lib} # not Zig's cache, which has its C++ library compiled
 mkdir -p "$folder/bin" "$folder/include" "$folder/lib" "$folder/zig"
 export ZIG_GLOBAL_CACHE_DIR="$folder/zig" ZIG_LOCAL_CACHE_DIR="$folder/zig"
 
