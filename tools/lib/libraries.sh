@@ -56,7 +56,7 @@ archive() {
 }
 
 enter libsodium
-configure --disable-shared --enable-static --disable-ssp
+configure --disable-shared --enable-static --disable-ssp --disable-pie --with-pic
 make -s -j2 install
 
 enter zeromq3
@@ -64,10 +64,10 @@ rm -f configure
 # What configure can only find out on the processor itself, and takes for missing otherwise, is in every Linux: the collector needs accept4.
 # pthread's condition variables: waiting on those of C++ would be a call of a later C library.
 configure --disable-static --without-docs --with-libsodium --without-pgm --without-norm --without-libgssapi_krb5 --without-vmci \
-	--disable-libbsd --disable-libunwind --disable-curve-keygen --disable-perf --disable-Werror --disable-drafts --with-cv-impl=pthread \
+	--disable-libbsd --disable-libunwind --disable-curve-keygen --disable-perf --disable-Werror --disable-drafts --disable-ws --with-cv-impl=pthread \
 	libzmq_cv_{sock,o,efd}_cloexec=yes libzmq_cv_so_{bindtodevice,keepalive,priority}=yes libzmq_cv_tcp_keep{cnt,idle,intvl}=yes libzmq_cv_getrandom=yes \
 	ax_cv_func_posix_memalign_works=yes
-# All its files as one, which takes a tenth of the time; but for the transport by WebSocket, a draft.
+# All its files as one, which takes a tenth of the time; those of WebSocket, which is disabled, ask for GnuTLS.
 (cd src && printf '#include "%s"\n' ./*.cpp) | grep -vE '/wss?_' >src/all.cc
 echo '{ global: zmq_*; local: *; };' >exported # not the C++ library's symbols, too
 # shellcheck disable=SC2086 # lists of words
@@ -110,7 +110,7 @@ make -s install-pkgconfigDATA
 
 enter libunistring
 configure --disable-shared --enable-static --disable-rpath
-make -s -j2 -C lib install
+make -s -j2 -C lib install ACLOCAL=: AUTOCONF=: AUTOHEADER=: AUTOMAKE=: # whose files are there, by another release of automake
 
 "$STRIP" --strip-unneeded "$prefix"/lib/libzmq.so.5 "$prefix"/lib/libmicrohttpd.so.*.* "$prefix/lib/liblmdb.so.0"
 rm -rf "$prefix/source" "$prefix/apt"
