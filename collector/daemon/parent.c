@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,10 +58,13 @@ parent_detach(int *parent, struct portolan_error *error)
 		parent_wait_for_child(ends[0]);
 	}
 	setsid();
-	/* Moves the pipe to descriptor 3, and closes all descriptors above. */
+	/* Moves the pipe to descriptor 3, and closes all descriptors above. By its number: glibc has close_range() from 2.34 on;
+	 * and Linux from 5.9 on, RHEL 8 not. */
 	if (ends[1] != 3)
 		dup3(ends[1], 3, O_CLOEXEC);
-	close_range(4, ~0u, 0);
+	if (syscall(SYS_close_range, 4, ~0u, 0) < 0)
+		for (long file = 4, end = sysconf(_SC_OPEN_MAX); file < end; file++)
+			close((int)file);
 	*parent = 3;
 	return 0;
 }

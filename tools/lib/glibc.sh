@@ -42,7 +42,7 @@ done
 cat >"$folder/bin/cc" <<TXT
 #!/bin/sh
 exec $gcc -nostdinc -isystem "$("$gcc" -print-file-name=include)" -isystem "$folder/include" -D__GLIBC_MINOR__=$minor \\
-	-B"$folder/lib" -L"$folder/lib" -static-libgcc "\$@"
+	-B"$folder/lib" -L"$folder/lib" -Wl,-rpath-link,"$folder/lib" -static-libgcc "\$@"
 TXT
 cat >"$folder/bin/c++" <<TXT
 #!/bin/sh

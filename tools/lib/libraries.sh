@@ -72,7 +72,7 @@ configure --disable-static --without-docs --with-libsodium --without-pgm --witho
 echo '{ global: zmq_*; local: *; };' >exported # not the C++ library's symbols, too
 # shellcheck disable=SC2086 # lists of words
 "$CXX" -DHAVE_CONFIG_H -D_GNU_SOURCE -D_REENTRANT -D_THREAD_SAFE $CPPFLAGS -I. -Isrc -I"$prefix/include" $CXXFLAGS -w -fvisibility=hidden -pthread \
-	-shared $LDFLAGS -Wl,-soname,libzmq.so.5 -Wl,-z,defs -Wl,--version-script=exported src/all.cc -L"$prefix/lib" -lsodium -lrt -o "$prefix/lib/libzmq.so.5"
+	-shared $LDFLAGS -Wl,-soname,libzmq.so.5 -Wl,-z,defs -Wl,--version-script=exported src/all.cc -L"$prefix/lib" -lsodium -lrt -ldl -o "$prefix/lib/libzmq.so.5"
 ln -s libzmq.so.5 "$prefix/lib/libzmq.so"
 make -s install-pkgconfigDATA install-includeHEADERS
 

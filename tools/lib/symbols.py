@@ -33,8 +33,13 @@ def faults(path, processor):
     machine = re.search(r"Machine:\s+(.*)", readelf("-h", path))[1]
     if MACHINES[processor] not in machine:
         yield f"is for {machine}"
-    for late in too_new(set(re.findall(r" UND \S+@([A-Z]+_\S+)", readelf("--dyn-syms", path)))):
+    asked = readelf("--dyn-syms", path)
+    for late in too_new(set(re.findall(r" UND \S+@([A-Z]+_\S+)", asked))):
         yield f"asks for symbols of {late}"
+    # What no library had when it was linked, as an extension may; Python's, and those of the libraries in the wheel, have no versions.
+    for name in re.findall(r" GLOBAL +DEFAULT +UND (\w+)$", asked, re.MULTILINE):
+        if not name.startswith(("Py", "_Py", "zmq_", "mdb_", "MHD_")):
+            yield f"asks for {name}, which this C library has not"
     if re.search(r"GNU_STACK.*\bRWE\b", readelf("-l", path)):
         yield "has a stack that may be executed"
 
