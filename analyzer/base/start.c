@@ -5,15 +5,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Has the program find nothing open but its standard files. close_range() can say so from Linux 5.11 on; before, each
- * open file is looked up. Nothing is allocated: the memory is the parent's. False: errno says what failed. */
+ * open file is looked up. Both are asked for by number, as glibc 2.28 has no function for them. Nothing is allocated: the memory is the parent's. False: errno says what failed. */
 static bool
 start_mark_files(void)
 {
@@ -21,10 +23,10 @@ start_mark_files(void)
 	ssize_t size = -1;
 	int folder;
 
-	if (close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+	if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
 		return true;
 	folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (folder >= 0 && (size = getdents64(folder, entries, sizeof(entries))) > 0)
+	while (folder >= 0 && (size = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0)
 		for (ssize_t at = 0; at < size;) {
 			const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
 			int file = atoi(entry->d_name); /* of "." and "..": 0 */

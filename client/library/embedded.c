@@ -15,6 +15,7 @@
 #include <portolan/error.h>
 
 #include <dlfcn.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -160,6 +161,26 @@ embedded_is_served(const struct embedded *embedded)
 	return served;
 }
 
+/* Has the child close every file that is open here, but for the standard ones; glibc has closefrom() for this from 2.34 on. Returns
+ * 0 or an errno. */
+static int
+embedded_close_files(posix_spawn_file_actions_t *files)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	int status = 0;
+
+	while (folder && status == 0 && (entry = readdir(folder))) {
+		int file = atoi(entry->d_name); /* of "." and "..": 0 */
+
+		if (file > STDERR_FILENO && file != dirfd(folder))
+			status = posix_spawn_file_actions_addclose(files, file);
+	}
+	if (folder)
+		closedir(folder);
+	return status;
+}
+
 /* Starts the child process. Returns 0 or an errno. */
 static int
 embedded_spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
@@ -185,7 +206,7 @@ embedded_spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 	if (status == 0)
 		status = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	if (status == 0)
-		status = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+		status = embedded_close_files(&files);
 	if (status == 0)
 		status = posix_spawn(child, embedded->program, &files, &attributes, (char *const *)(uintptr_t)arguments,
 		                     embedded->environment);

@@ -166,15 +166,8 @@ run_check_wanted(const struct portolan_run *run, struct portolan_error *error)
 	return status;
 }
 
-/* ThreadSanitizer (of gcc 12) does not know pthread_mutex_clocklock(), and would not see that the mutex is locked. */
-#if defined(__SANITIZE_THREAD__)
-#define LOCK_CLOCK CLOCK_REALTIME
-#define lock_until(mutex, until) pthread_mutex_timedlock(mutex, until)
-#else
-#define LOCK_CLOCK CLOCK_MONOTONIC
-#define lock_until(mutex, until) pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, until)
-#endif
-
+/* By the clock of the wall, as glibc has pthread_mutex_clocklock() from 2.30 on only. Where somebody sets that clock back, one slice
+ * is longer. */
 static int
 run_lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 {
@@ -184,11 +177,11 @@ run_lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 		struct timespec until;
 		int status;
 
-		clock_gettime(LOCK_CLOCK, &until);
+		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += RUN_SLICE_MS * 1000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		if (lock_until(&run->log_mutex, &until) == 0)
+		if (pthread_mutex_timedlock(&run->log_mutex, &until) == 0)
 			return 0;
 		status = run_check_wanted(run, error);
 		if (status < 0)

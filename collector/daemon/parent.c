@@ -10,6 +10,7 @@
 
 #include <portolan/error.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,6 +43,27 @@ parent_wait_for_child(int fd)
 	_exit(message[0] ? 1 : 0);
 }
 
+/* Closes all descriptors from this one on. By the call's number, as glibc has close_range() from 2.34 on only; and Linux
+ * from 5.9 on: before (RHEL 8), each open descriptor is looked up. */
+static void
+parent_close_files(int from)
+{
+	const struct dirent *entry;
+	DIR *folder;
+
+	if (syscall(SYS_close_range, from, ~0u, 0) == 0)
+		return;
+	folder = opendir("/proc/self/fd");
+	while (folder && (entry = readdir(folder))) {
+		int file = atoi(entry->d_name); /* of "." and "..": 0 */
+
+		if (file >= from && file != dirfd(folder))
+			close(file);
+	}
+	if (folder)
+		closedir(folder);
+}
+
 int
 parent_detach(int *parent, struct portolan_error *error)
 {
@@ -60,7 +83,7 @@ parent_detach(int *parent, struct portolan_error *error)
 	/* Moves the pipe to descriptor 3, and closes all descriptors above. */
 	if (ends[1] != 3)
 		dup3(ends[1], 3, O_CLOEXEC);
-	close_range(4, ~0u, 0);
+	parent_close_files(4);
 	*parent = 3;
 	return 0;
 }

@@ -1,4 +1,4 @@
-"""What tools/wheel makes for PyPI: the sdist, the manylinux wheel with its libraries, and what both say of themselves.
+"""What tools/wheel makes for PyPI: the sdist, the manylinux wheels with their libraries, and what both say of themselves.
 
 release.py [-v]        needs what tools/wheel needs; build-wheel/ keeps the libraries that it compiles
 """
@@ -19,8 +19,9 @@ from wheel_support import PROGRAMS, ROOT, Environment, needed, output
 
 HOME = "https://forge.example/portolan/portolan"
 # Of the machine: what every Linux has that manylinux is for.
-MACHINE = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
-LIBRARIES = {"liblmdb", "libmicrohttpd", "libsodium", "libzmq"}
+MACHINE = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+LIBRARIES = {"liblmdb", "libmicrohttpd", "libzmq"}
+SOURCES = {"zeromq3", "libsodium", "libmicrohttpd", "lmdb", "msgpack-c", "xxhash", "jansson", "libunistring"}  # of Debian
 RECORDS = """
 import re, portolan
 with portolan.Run("toy", store="store") as run:
@@ -74,16 +75,34 @@ class Links(unittest.TestCase):
         self.assertGreater(len(targets), 10)
 
 
-@unittest.skipUnless(platform.freedesktop_os_release().get("VERSION_ID") == "12", "made on Debian 12: a later C library would leave out other systems")
+class Symbols(unittest.TestCase):
+    """tools/lib/symbols.py."""
+
+    def test_versions_that_are_too_new(self):
+        too_new = load(ROOT / "tools/lib/symbols.py").too_new
+        self.assertEqual(too_new({"GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.28", "GCC_3.0", "GLIBCXX_3.4.24"}), [])
+        self.assertEqual(too_new({"GLIBC_2.29", "GLIBC_2.3", "GLIBC_PRIVATE", "GLIBCXX_3.4.25", "OPENSSL_3.0.0"}),
+                         ["GLIBCXX_3.4.25", "GLIBC_2.29", "GLIBC_PRIVATE", "OPENSSL_3.0.0"])
+
+    def test_a_program_of_this_system_and_one_for_another_processor(self):
+        program, symbols = Path("/usr/bin/python3").resolve(), load(ROOT / "tools/lib/symbols.py")
+        other = {"x86_64": "aarch64", "aarch64": "x86_64"}[platform.machine()]
+        self.assertTrue(any(fault.startswith("asks for symbols of GLIBC_2.") for fault in symbols.faults(program, platform.machine())))
+        self.assertTrue(any(fault.startswith("is for ") for fault in symbols.faults(program, other)))
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "Debian's compiler for the other processor is one for x86-64")
 class Release(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="portolan-release-")))
         output(ROOT / "tools/wheel", "--home", HOME, "--output", cls.folder / "dist", cwd=cls.folder)
         (cls.sdist,) = (cls.folder / "dist").glob("*.tar.gz")
-        (cls.wheel,) = (cls.folder / "dist").glob("*.whl")
-        with zipfile.ZipFile(cls.wheel) as wheel:
-            wheel.extractall(cls.folder / "unpacked")
+        (cls.wheel,) = (cls.folder / "dist").glob("*_x86_64.whl")
+        (cls.other,) = (cls.folder / "dist").glob("*_aarch64.whl")
+        for wheel, folder in ((cls.wheel, "unpacked"), (cls.other, "other")):
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(cls.folder / folder)
         cls.unpacked = cls.folder / "unpacked"
         (info,) = cls.unpacked.glob("*.dist-info")
         cls.info = info
@@ -92,27 +111,36 @@ class Release(unittest.TestCase):
         cls.user.run("pip", "install", "--quiet", "--no-index", cls.wheel, folder=cls.folder)
         cls.mapped = cls.user.run("python", "-c", RECORDS, folder=cls.folder).split()
 
-    def libraries(self):
+    def libraries(self, folder="unpacked"):
         """{libgmp: its file}"""
-        return {re.sub(r"-[0-9a-f]{8}\.so.*", "", path.name): path for path in (self.unpacked / "portolan.libs").iterdir()}
+        return {re.sub(r"-[0-9a-f]{8}\.so.*", "", path.name): path for path in (self.folder / folder / "portolan.libs").iterdir()}
 
-    def test_two_files_are_made(self):
-        self.assertEqual(sorted(path.name for path in (self.folder / "dist").iterdir()), sorted([self.sdist.name, self.wheel.name]))
+    def test_three_files_are_made(self):
+        self.assertEqual(sorted(path.name for path in (self.folder / "dist").iterdir()), sorted([self.sdist.name, self.wheel.name, self.other.name]))
 
-    def test_its_tag_is_one_that_pypi_takes(self):
-        """And no newer than Debian 12's compiler makes necessary: glibc 2.34 (2021) is in RHEL 9, Ubuntu 22.04, and later ones."""
-        tag = re.fullmatch(r"portolan-[0-9.]+-cp311-abi3-(?:manylinux_2_(\d+)_x86_64\.?)+\.whl", self.wheel.name)
-        self.assertTrue(tag, self.wheel.name)
-        self.assertLessEqual(int(tag[1]), 34)
+    def test_their_tags_are_those_of_glibc_2_28(self):
+        """It is in RHEL 8, Debian 10, Ubuntu 20.04, and later ones."""
+        for wheel, processor in ((self.wheel, "x86_64"), (self.other, "aarch64")):
+            self.assertRegex(wheel.name, rf"^portolan-[0-9.]+-cp311-abi3-manylinux_2_28_{processor}\.whl$")
+
+    def test_the_other_wheel_has_the_same_files(self):
+        def names(folder):
+            found = {str(path.relative_to(self.folder / folder)) for path in (self.folder / folder).rglob("*") if path.is_file()}
+            return {re.sub(r"-[0-9a-f]{8}\.so", ".so", name) for name in found}
+
+        self.assertEqual(names("unpacked"), names("other"))
 
     def test_the_libraries_in_it(self):
         """No Kerberos, PGM, NORM or libbsd, which Debian's libzmq would bring, and no GnuTLS, which its libmicrohttpd would."""
         self.assertEqual(set(self.libraries()), LIBRARIES)
+        self.assertEqual(set(self.libraries("other")), LIBRARIES)
 
     def test_nothing_else_is_asked_of_the_machine(self):
-        own = {path.name for path in self.libraries().values()}
         places = {"portolan": "$ORIGIN/../portolan.libs", "bin": "$ORIGIN/../../portolan.libs", "portolan.libs": "$ORIGIN"}
-        for path in [*(self.unpacked / name for name in PROGRAMS), *self.libraries().values()]:
+        files = [(path, folder) for folder in ("unpacked", "other")
+                 for path in [*(self.folder / folder / name for name in PROGRAMS), *self.libraries(folder).values()]]
+        for path, folder in files:
+            own = {path.name for path in self.libraries(folder).values()}
             asked, dynamic = needed(path)
             self.assertLessEqual(asked, own | MACHINE, path.name)
             found = set(re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", dynamic))
@@ -121,7 +149,7 @@ class Release(unittest.TestCase):
 
     def test_the_licence_of_each_library_is_in_it(self):
         texts = {path.stem: path.read_text(encoding="utf-8") for path in (self.info / "licenses/libraries").iterdir()}
-        self.assertEqual(set(texts), LIBRARIES)
+        self.assertEqual(set(texts), SOURCES)
         self.assertTrue(all("icense" in text or "ermission" in text for text in texts.values()))
         self.assertIn("MIT License", (self.info / "licenses/LICENSE").read_text(encoding="utf-8"))
         self.assertIn("Mike Bostock", (self.info / "licenses/analyzer/serve/page/d3.LICENSE").read_text(encoding="utf-8"))
@@ -129,6 +157,7 @@ class Release(unittest.TestCase):
     def test_its_size(self):
         """Of the wheel a quarter is its libraries."""
         self.assertLess(self.wheel.stat().st_size, 3_000_000)
+        self.assertLess(self.other.stat().st_size, 3_000_000)
         self.assertLess(self.sdist.stat().st_size, 3_000_000)
 
     def test_what_it_says_of_itself(self):
@@ -160,7 +189,7 @@ class Release(unittest.TestCase):
 
     def test_its_own_libraries_are_used(self):
         inside = self.user.bin.parent
-        self.assertEqual({Path(path).name.partition("-")[0] for path in self.mapped}, {"libzmq", "libsodium"})
+        self.assertEqual({Path(path).name.partition("-")[0] for path in self.mapped}, {"libzmq"})
         (package,) = inside.glob("lib/python3*/site-packages")
         for program in PROGRAMS:
             found = dict(re.findall(r"^\s*(\S+) => (\S+)", output("ldd", package / program), re.MULTILINE))
