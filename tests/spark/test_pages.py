@@ -57,7 +57,7 @@ def test_python(cluster, folder):
 def test_commands(cluster, folder):
     folder, data = folder
     commands = [line for block in blocks("sh") for line in block.splitlines() if "portolan.spark" in line]
-    assert [re.search(r"spark://head:7077 (\S+)", line)[1] for line in commands] == ["measures", "select", "map-counts"]
+    assert [re.search(r"spark://head:7077 (\S+)", line)[1] for line in commands] == ["measures", "measures", "select", "map-counts"]
     (folder / "shared").mkdir()
     (folder / "shared/runs").symlink_to(folder / "runs")
     for line in commands:

@@ -21,8 +21,10 @@ from portolan._spark._map import map_counts
 from portolan._spark._measures import measures
 from portolan._spark._read import read
 from portolan._spark._select import select
+from portolan._spark._state import keep_sums
+from portolan._spark._sums import add, measures_of, sums
 
-__all__ = ["map_counts", "measures", "read", "select"]
+__all__ = ["add", "keep_sums", "map_counts", "measures", "measures_of", "read", "select", "sums"]
 
 if __name__ == "__main__":
     from portolan._spark._command import main

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from portolan._spark import _map, _measures, _read, _select
+from portolan._spark import _map, _measures, _read, _select, _state, _sums
 
 _EXAMPLES = """\
 examples:
@@ -18,6 +18,8 @@ examples:
   python -m portolan.spark measures snli/seed1 exported -o measures
   # what three nodes have recorded and exported, on a cluster
   python -m portolan.spark --master spark://head:7077 measures web/seed1 /data/node0 /data/node1 /data/node2 -o /data/measures
+  # the same during a long training, after each export: only the epochs that came since are read
+  python -m portolan.spark measures snli/seed1 exported --state state -o measures-12
   # the most ambiguous third, from written measures; cat ambiguous/part-* prints its ids in rank order
   python -m portolan.spark select --measures measures --by ambiguous --fraction 0.33 -o ambiguous
   # the map of a billion examples, drawn on one machine
@@ -34,6 +36,10 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error(f"{options.command}: say RUN and the folders with its observations, or --measures and a folder with its measures")
     if options.run is not None and not options.folders:
         parser.error(f"{options.command}: say which folders hold run '{options.run}': those that portolan.export wrote")
+    if options.command == "measures" and options.state is not None:
+        for name in ("epochs", "window", "loss_threshold"):
+            if getattr(options, name) is not None:
+                parser.error(f"measures: --state keeps sums of all epochs, of labels, without windows: leave --{name.replace('_', '-')} out")
     if options.command == "select":
         _check_rule(parser, options)
     spark = _session(options.master)
@@ -57,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     measures = _command(commands, "measures", "every example's measures, by ascending id, as a folder of files")
     measures.add_argument("--epochs", metavar="A:B", help="use epochs A to B−1, counted from 0; either side may be empty (default: all)")
     measures.add_argument("--window", type=int, metavar="J", help="dyn_unc and dual too, over windows of J observed epochs (default: without)")
+    measures.add_argument("--state", metavar="DIR", help="keep sums in DIR, and read only the epochs that came since the last call")
     measures.add_argument("--format", choices=("parquet", "csv"), default="parquet", help="of the files (default: parquet)")
     _operands(measures, "+")
     select = _command(commands, "select", "the ids that a rule ranks first, in rank order, as a folder of text files")
@@ -121,7 +128,11 @@ def _table(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
 
 
 def _write_measures(spark: SparkSession, options: argparse.Namespace) -> int:
-    rows = _table(spark, options).orderBy("id")
+    if options.state is not None:
+        table = _sums.measures_of(_state.keep_sums(spark, options.state, options.run, *options.folders))
+    else:
+        table = _table(spark, options)
+    rows = table.orderBy("id")
     rows.write.save(options.output, format=options.format, header=True)
     return 0
 

@@ -58,9 +58,7 @@ def measures(
         ValueError: a column is missing, or the window is no number from 2 to 256.
     """
     of_losses = has_losses(df)
-    missing = [name for name in (_NEEDED_OF_LOSSES if of_losses else _NEEDED) if name not in df.columns]
-    if missing:
-        raise ValueError(f"measures() needs observations, and these lack the columns: {', '.join(missing)}")
+    check_columns(df, "measures", _NEEDED_OF_LOSSES if of_losses else _NEEDED)
     if window is not None and of_losses:
         raise ValueError("window: dyn_unc and dual need probabilities of labels, and these observations are losses")
     if window is not None:
@@ -69,17 +67,23 @@ def measures(
         window = operator.index(window)
     if loss_threshold is not None and not of_losses:
         raise ValueError("loss_threshold: these observations are of labels, which say themselves when an example is right")
-    first, last = _range(epochs)
+    first, last = epoch_range(epochs)
     example = [name for name in ("run", "id") if name in df.columns]
     rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True), of_losses, loss_threshold)
     if of_losses:
-        crossings = [] if loss_threshold is None else _crossings()
-        sums = _with_lines(rows.groupBy(*example).agg(*_loss_sums(rows), *crossings).where("epochs > 0"))
+        crossed = [] if loss_threshold is None else crossings()
+        sums = _with_lines(rows.groupBy(*example).agg(*_loss_sums(rows), *crossed).where("epochs > 0"))
         return sums.select(*example, *_loss_columns(sums))
     sums = rows.groupBy(*example).agg(*_sums(rows), *([] if window is None else [_observed()])).where("epochs > 0")
     if window is not None:
         sums = _with_windows(sums, window)
-    return sums.select(*example, *_columns(sums, labels))
+    return sums.select(*example, *columns_of(sums, labels))
+
+
+def check_columns(df: DataFrame, function: str, needed: Sequence[str]) -> None:
+    missing = [name for name in needed if name not in df.columns]
+    if missing:
+        raise ValueError(f"{function}() needs observations, and these lack the columns: {', '.join(missing)}")
 
 
 def has_losses(df: DataFrame) -> bool:
@@ -89,7 +93,7 @@ def has_losses(df: DataFrame) -> bool:
     return "task_loss" in df.columns and "epoch" in df.columns
 
 
-def _range(epochs: str | tuple[int | None, int | None] | None) -> tuple[int, int]:
+def epoch_range(epochs: str | tuple[int | None, int | None] | None) -> tuple[int, int]:
     """The first and the last epoch, both included."""
     if isinstance(epochs, str):
         parts = epochs.split(":")
@@ -133,7 +137,7 @@ def _kept(df: DataFrame, example: list[str], in_range: Column, of_losses: bool, 
     return rows.withColumn("portolan_mean", F.avg(F.col("gold_prob").cast("double")).over(every))
 
 
-def _crossings() -> list[Column]:
+def crossings() -> list[Column]:
     """The aggregates of when an example was right."""
     right, epoch = F.col("correct"), F.col("epoch")
     changed = F.col("portolan_before").isNull() | (F.col("portolan_before") != right)
@@ -146,6 +150,13 @@ def _crossings() -> list[Column]:
     ]
 
 
+def kept_of_labels(df: DataFrame) -> tuple[list[str], DataFrame]:
+    """The columns that name an example, and the observations of labels as _kept() has them. ValueError: a column is missing."""
+    check_columns(df, "sums", _NEEDED)
+    example = [name for name in ("run", "id") if name in df.columns]
+    return example, _kept(df, example, F.lit(True), False, None)
+
+
 def _sums(rows: DataFrame) -> list[Column]:
     """The aggregates of one example. An observation that was replaced has nulls, which no aggregate counts."""
     p, mean = F.col("gold_prob").cast("double"), F.col("portolan_mean")
@@ -153,23 +164,28 @@ def _sums(rows: DataFrame) -> list[Column]:
         F.count(p).alias("epochs"),
         F.avg(p).alias("confidence"),
         F.avg((p - mean) * (p - mean)).alias("variance"),
-        F.avg(p * (1 - p)).alias("aleatoric"),
-        F.avg(F.when(p.isNotNull(), -F.log(F.greatest(p, F.lit(2.0**-150))))).alias("loss"),
-        *_crossings(),
+        *crossings(),
     ]
     if "gold" in rows.columns:
         later = F.struct(*SOURCE, "epoch")
         sums.append(F.max_by("gold", F.when(F.col("gold").isNotNull(), later)).alias("gold"))
+    return sums + [F.avg(term).alias(name) for name, term in terms(rows).items()]
+
+
+def terms(rows: DataFrame) -> dict[str, Column]:
+    """What is averaged over the epochs for each further measure, and for the user's own columns; null where an epoch lacks it."""
+    p = F.col("gold_prob").cast("double")
+    found = {"aleatoric": p * (1 - p), "loss": F.when(p.isNotNull(), -F.log(F.greatest(p, F.lit(2.0**-150))))}
     if "margin" in rows.columns:
-        sums.append(_mean("margin", "aum"))
+        found["aum"] = F.col("margin").cast("double")
     if "other_sq" in rows.columns:
-        sums.append(F.avg(F.sqrt((1 - p) * (1 - p) + F.col("other_sq").cast("double"))).alias("el2n"))
-    sums += [_mean(name, name) for name in ("entropy", "max_prob") if name in rows.columns]
+        found["el2n"] = F.sqrt((1 - p) * (1 - p) + F.col("other_sq").cast("double"))
+    found |= {name: F.col(name).cast("double") for name in ("entropy", "max_prob") if name in rows.columns}
     if {"margin", "max_prob"} <= set(rows.columns):
         margin, most = F.col("margin").cast("double"), F.col("max_prob").cast("double")
         of_both = F.when(margin > 0, -p * F.expm1(-margin)).otherwise(p - most)
-        sums.append(F.avg(F.when(margin.isNotNull() & most.isNotNull(), of_both)).alias("prob_margin"))
-    return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
+        found["prob_margin"] = F.when(margin.isNotNull() & most.isNotNull(), of_both)
+    return found | {_name_of_mean(name): name_of(name).cast("double") for name in _own_columns(rows)}
 
 
 def _loss_sums(rows: DataFrame) -> list[Column]:
@@ -220,7 +236,7 @@ def _loss_columns(sums: DataFrame) -> list[Column]:
 
 
 def _crossing_columns() -> dict[str, Column]:
-    """The measures of when an example was right, from the aggregates of _crossings()."""
+    """The measures of when an example was right, from the aggregates of crossings()."""
     right_since, wrong_since = F.col("right_since"), F.col("wrong_since")
     is_right = right_since.isNotNull() & (wrong_since.isNull() | (right_since > wrong_since))
     columns = {
@@ -276,7 +292,7 @@ def _name_of_mean(column: str) -> str:
     return f"mean_{column}" if column in _RESERVED else column
 
 
-def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
+def columns_of(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
     """The measures, computed from the aggregates, in the order of ``portolan metrics``."""
     epochs, confidence, variance = F.col("epochs"), F.col("confidence"), F.col("variance")
     crossed = _crossing_columns()

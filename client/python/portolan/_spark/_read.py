@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from portolan._exporting._folder import encoded
@@ -33,10 +35,25 @@ def read(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> Dat
     """
     if not folders:
         raise ValueError("read() needs at least one folder that portolan.export wrote")
-    paths = [f"{os.fspath(folder).rstrip('/')}/run={encoded(run)}" for folder in folders]
+    paths = _paths(run, folders)
     schema = _common_schema(run, paths, [_schema_of(spark, run, path) for path in paths])
     parts = [spark.read.schema(schema).options(basePath=path, pathGlobFilter=_PARTS).parquet(path) for path in paths]
     return functools.reduce(DataFrame.union, parts)
+
+
+def epochs(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> DataFrame:
+    """Of each epoch: epoch, rows, and written, when the last of its files was, in µs since 1970. Of the files only the ends are read."""
+    parts = [
+        spark.read.schema("epoch int").options(basePath=path, pathGlobFilter=_PARTS).parquet(path)
+        .select("epoch", F.unix_micros("_metadata.file_modification_time").alias("written"))
+        for path in _paths(run, folders)
+    ]  # fmt: skip
+    every = functools.reduce(DataFrame.union, parts)
+    return every.groupBy("epoch").agg(F.count(F.lit(1)).alias("rows"), F.max("written").alias("written"))
+
+
+def _paths(run: str, folders: Sequence[str | os.PathLike[str]]) -> list[str]:
+    return [f"{os.fspath(folder).rstrip('/')}/run={encoded(run)}" for folder in folders]
 
 
 def is_missing(spark: SparkSession, path: str) -> bool:

@@ -1,0 +1,109 @@
+"""portolan.spark.keep_sums and measures --state: what they read, and when a state is made anew."""
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import portolan.spark
+import runs
+from test_command import run_command
+from test_sums import check_same
+
+EPOCHS = 6
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """What two nodes exported, in later/; epochs_came() brings the next epochs to now/."""
+    rng, a, b = np.random.default_rng(7), runs.Session(1), runs.Session(2, 2000, 1)
+    for epoch in range(EPOCHS):
+        runs.observe(rng, a, epoch, rng.permutation(60 + 10 * epoch)[:60])
+        runs.observe(rng, b, epoch, rng.permutation(80 + 10 * epoch)[:40])
+    for name, session in (("a", a), ("b", b)):
+        runs.export(tmp_path / "later" / name, [session], lambda e: [f"wört/{n}" for n in e], pa.string())
+        (tmp_path / "now" / name / "run=run").mkdir(parents=True)
+    return tmp_path
+
+
+def epochs_came(folder, *epochs):
+    for name in ("a", "b"):
+        for epoch in epochs:
+            shutil.move(folder / f"later/{name}/run=run/epoch={epoch}", folder / f"now/{name}/run=run")
+
+
+def sums_and_measures(spark, folder):
+    """What the state makes of the epochs that came must be what measures() makes of them. Returns the state's folder."""
+    folders = [str(folder / "now" / name) for name in ("a", "b")]
+    kept = portolan.spark.measures_of(portolan.spark.keep_sums(spark, folder / "state", "run", *folders))
+    check_same(kept, portolan.spark.measures(portolan.spark.read(spark, "run", *folders)))
+    return sorted(path.name for path in (folder / "state").iterdir()) if (folder / "state").exists() else []
+
+
+def part_of(folder, epoch):
+    return folder / f"now/a/run=run/epoch={epoch}/part-0.parquet"
+
+
+def test_only_new_epochs_are_read(spark, exported, capfd):
+    epochs_came(exported, 0)
+    assert sums_and_measures(spark, exported) == [], "one epoch, which may be under way"
+    epochs_came(exported, 1, 2)
+    assert sums_and_measures(spark, exported) == ["1"]
+    notes = pq.read_table(exported / "state/1/epochs").sort_by("epoch")
+    assert (notes["epoch"].to_pylist(), notes["rows"].to_pylist()) == ([0, 1], [100, 100])
+    held, when = part_of(exported, 0), os.stat(part_of(exported, 0))
+    rows = pq.read_table(held, partitioning=None)
+    pq.write_table(rows.set_column(rows.column_names.index("gold_prob"), "gold_prob", pa.array(np.zeros(60, np.float32))), held)
+    os.utime(held, ns=(when.st_atime_ns, when.st_mtime_ns))
+    (exported / "state/new/sums").mkdir(parents=True)
+    epochs_came(exported, 4, 5)
+    folders = [str(exported / "now" / name) for name in ("a", "b")]
+    kept = portolan.spark.keep_sums(spark, exported / "state", "run", *folders)
+    confidence = kept.selectExpr("sum(mean * count)").collect()[0][0]
+    seen = portolan.spark.read(spark, "run", *folders)
+    everything = portolan.spark.measures(seen).selectExpr("sum(confidence * epochs)").collect()[0][0]
+    assert confidence > everything + 1, "epoch 0 was not read again"
+    assert sorted(path.name for path in (exported / "state").iterdir()) == ["2"]
+    assert "made anew" not in capfd.readouterr().err
+
+
+def test_a_state_is_made_anew(spark, exported, capfd):
+    epochs_came(exported, 0, 1, 3, 4)
+    assert sums_and_measures(spark, exported) == ["1"]
+    pq.write_table(pq.read_table(part_of(exported, 1), partitioning=None).slice(3), part_of(exported, 1))
+    assert sums_and_measures(spark, exported) == ["2"]
+    assert "is made anew from all epochs: epoch 1 has 97 rows, and had 100" in capfd.readouterr().err
+    os.utime(part_of(exported, 0))
+    assert sums_and_measures(spark, exported) == ["3"]
+    assert "epoch 0 was written again" in capfd.readouterr().err
+    epochs_came(exported, 2)
+    assert sums_and_measures(spark, exported) == ["4"]
+    assert "epoch 2 came after epoch 3" in capfd.readouterr().err
+    assert sums_and_measures(spark, exported) == ["4"], "nothing is new"
+    assert "made anew" not in capfd.readouterr().err
+
+
+def test_another_folder_is_refused(spark, exported):
+    epochs_came(exported, 0, 1)
+    sums_and_measures(spark, exported)
+    shutil.copytree(exported / "now/a/run=run", exported / "now/a/run=other")
+    with pytest.raises(ValueError, match="is the state of run 'run', not of 'other'"):
+        portolan.spark.keep_sums(spark, exported / "state", "other", exported / "now/a")
+    (exported / "state/notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match="holds 'notes.txt', which is not of a state"):
+        portolan.spark.keep_sums(spark, exported / "state", "run", exported / "now/a")
+    assert Path(exported / "state/notes.txt").read_text() == "mine"
+
+
+def test_the_command(cluster, small, tmp_path):
+    out = tmp_path / "out"
+    run_command(cluster, "measures", "run", *small.folders, "-o", str(out), "--state", str(tmp_path / "state"))
+    table = pq.read_table(out)
+    assert table["id"].to_pylist() == sorted(table["id"].to_pylist())
+    runs.check_same(table, small.expected, tolerance=1e-12)
+    said = run_command(cluster, "measures", "run", "x", "-o", str(out), "--state", "state", "--window", "3", status=2).stderr
+    assert "--state keeps sums of all epochs, of labels, without windows: leave --window out" in said
