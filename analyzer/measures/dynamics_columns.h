@@ -78,6 +78,7 @@ struct dynamics {
 	bool range_given, with_gold, with_trend;
 	bool range_chosen;                /* the range was chosen by --epochs auto */
 	unsigned threads;                 /* the number of threads to work with */
+	uint64_t max_memory;              /* see struct run_query */
 	const struct dynamics_held *held; /* NULL: all epochs are read */
 };
 

@@ -48,7 +48,10 @@ struct block_sums {
 /* Lists the parts that sums of a kind have, in the order in which files have them. Returns how many. */
 size_t sums_list(const struct sums_kind *kind, struct sums_part parts[SUMS_PARTS_MOST]);
 
-/* Makes room for a block. PORTOLAN_E_MEMORY. */
+/* The bytes that the sums of one example take. */
+size_t sums_size(const struct sums_kind *kind);
+
+/* Makes room for a block: STORE_CHUNK examples. PORTOLAN_E_MEMORY. */
 int sums_init(struct block_sums *sums, const struct sums_kind *kind, struct portolan_error *error);
 void sums_free(struct block_sums *sums); /* may be called twice */
 void sums_clear(struct block_sums *sums);

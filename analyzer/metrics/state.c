@@ -224,6 +224,12 @@ state_open(struct state *state, struct dynamics *run, const char *path, struct p
 		code = state_fits(run, &state->old, &state->head, error);
 	if (code > 0)
 		state->held.from = state->old.head.epochs;
+	state->held.kind = (struct sums_kind){.columns = state->head.columns,
+	                                      .of_losses = run->info->of_losses,
+	                                      .loss_threshold = state->head.loss_threshold,
+	                                      .window = run->window};
+	if (code >= 0)
+		code = dynamics_take_memory(run, sums_size(&state->held.kind) * STORE_CHUNK, "--state", error);
 	if (code >= 0 && state->over > state->held.from)
 		code = state_begin(state, path, error);
 	if (code < 0) {
@@ -231,10 +237,6 @@ state_open(struct state *state, struct dynamics *run, const char *path, struct p
 		return code;
 	}
 	drop_tdds(run);
-	state->held.kind = (struct sums_kind){.columns = state->head.columns,
-	                                      .of_losses = run->info->of_losses,
-	                                      .loss_threshold = state->head.loss_threshold,
-	                                      .window = run->window};
 	state->held.context = state;
 	state->held.sum = state_sum;
 	run->held = &state->held;

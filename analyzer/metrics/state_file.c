@@ -36,13 +36,7 @@ head_kind(const struct state_head *head)
 static uint64_t
 block_size(const struct sums_kind *kind, uint32_t rows)
 {
-	struct sums_part parts[SUMS_PARTS_MOST];
-	size_t count = sums_list(kind, parts);
-	uint64_t size = sizeof(struct block_head);
-
-	for (size_t i = 0; i < count; i++)
-		size += parts[i].width * rows;
-	return size;
+	return sizeof(struct block_head) + (uint64_t)sums_size(kind) * rows;
 }
 
 static uint64_t

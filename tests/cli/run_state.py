@@ -234,6 +234,27 @@ def check_refusals(folder):
     refused(store, broken, "no whole state", "--epochs", "1:")
 
 
+def peak(*words):
+    """Runs portolan; its status, its error output, and the most memory that it had, in MiB. A small process starts it, as the memory of the one that does counts."""
+    code = "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL); print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-S", "-c", code, PORTOLAN, *words], capture_output=True, text=True, check=True)
+    status, most = map(int, done.stdout.split())
+    return status, done.stderr, most / 1024
+
+
+def check_memory(folder):
+    """The sums of a long window count for --max-memory: fewer threads have them, and where not even one has room, nothing is written."""
+    random = np.random.default_rng(8)
+    store, state, ids = os.path.join(folder, "many"), os.path.join(folder, "many.state"), np.arange(80_000)
+    stores.make_store(MAKE_STORE, store, [stores.run("r", [stores.batch(0, ids, random.random(len(ids)), random.random(len(ids)) < 0.5)])])
+    words = ("metrics", "r", "--store", store, "--state", state, "--window", "256", "--threads", "4", "--max-memory")
+    status, said, _ = peak(*words, "16M")
+    check(status == 1 and "--state needs --max-memory 30M or more" in said and not os.path.exists(state), f"16M: {status} {said}")
+    for memory in (30, 64):  # the state is made, and then read
+        status, said, most = peak(*words, f"{memory}M")
+        check(status == 0 and most < memory, f"{memory}M: {most} MiB {status} {said}")
+
+
 def check_tdds(folder):
     random = np.random.default_rng(6)
     store, state = os.path.join(folder, "probabilities"), os.path.join(folder, "tdds")
@@ -256,6 +277,7 @@ def main():
         check_blocks(folder)
         check_unread(folder)
         check_refusals(folder)
+        check_memory(folder)
         check_tdds(folder)
     finish()
 
