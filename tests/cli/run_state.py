@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -207,14 +208,26 @@ def check_refusals(folder):
     compare(store, state, "--epochs", "1:2")
     compare(store, state, "--epochs", "1:")
     refused(other, state, "of another store", "--epochs", "1:")
-    refused(store, state, "of another run, r", "--epochs", "1:", run="q")
+    refused(store, state, "of another run, 'r'", "--epochs", "1:", run="q")
     refused(store, state, "--epochs")
-    refused(store, state, "of epochs after those", "--epochs", "1:2")
+    refused(store, state, "holds epochs beyond --epochs 1:2", "--epochs", "1:2")
     refused(store, state, "--window", "--epochs", "1:", "--window", "3")
     refused(store, state, "--epochs auto", "--epochs", "auto", status=2)
     refused(store, state, "--minus", "--minus", "q", status=2)
     check(metrics(store, "--state", "-").returncode == 2, "--state - was taken")
-    check(metrics(store, "--state", "/dev/null").returncode == 1, "a device was taken for a state")
+    none = metrics(store, "--state", "")
+    check(none.returncode == 2 and none.stdout == "", f"a state without a name: {none.returncode} {none.stderr}")
+    device = metrics(store, "--state", "/dev/null")
+    check(device.returncode == 1 and "name another file" in device.stderr and "remove" not in device.stderr, f"a device: {device.stderr}")
+    fresh = os.path.join(folder, "fresh.state")
+    full = subprocess.run(
+        [PORTOLAN, "metrics", "r", "--store", store, "--state", fresh],
+        capture_output=True,
+        text=True,
+        restore_signals=False,  # a write beyond the limit is an error, as one to a full disk is
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    check(full.returncode == 1 and "free space there, or leave --state out" in full.stderr and not os.path.exists(fresh), f"a full disk: {full.returncode} {full.stderr}")
     with open(state, "rb") as file:
         whole = file.read()
     broken = os.path.join(folder, "broken.state")
@@ -231,7 +244,7 @@ def check_refusals(folder):
         refused(store, broken, "nothing was changed", "--epochs", "1:")
     with open(broken, "w") as file:
         file.write("id,confidence\n" * 100)
-    refused(store, broken, "no whole state", "--epochs", "1:")
+    refused(store, broken, "no whole state of portolan metrics; nothing was changed: name another file", "--epochs", "1:")
 
 
 def peak(*words):
