@@ -46,14 +46,15 @@ struct fields_reader { /* begins as {0}; one for each thread */
 	/* The first members of the JSON line read before, whose keys were taken from it: most lines have the same. */
 	struct fields_key {
 		const char *before; /* what stands before the value: the comma, the key, the colon */
-		size_t size;        /* bytes of that; 0: the line had no such member */
+		size_t size;        /* bytes of that; 0: not to be compared (none yet, or it has escapes) */
 		const char *at;     /* the key */
 		size_t length;
 		size_t first, end; /* all names that equal the key are among names[first … end−1] */
 	} keys[FIELDS_KEYS];
 };
 
-/* Begins to read a part of the file. May be called again, for another part. */
+/* Begins to read a part of the file. May be called again, for another part; after fields_init() with other names only
+ * with a reader that begins as {0}, as its keys are of the names before. */
 void fields_begin(struct fields_reader *reader, const struct fields *fields, struct user_part part);
 /* Reads the next record. 1: it is read; 0: the part has no more; negative: the record is not well-formed, or memory is
  * out. Errors name file and line. */

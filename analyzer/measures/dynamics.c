@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define THREAD_BYTES (UINT64_C(16) << 20) /* about what a thread takes: its buffers, and its share of the program */
+#define THREAD_LEAST (UINT64_C(12) << 20) /* what one takes at least, with the program */
 #define USER_COLUMNS (~UINT64_C(0) << STORE_COLUMN_USER)
 
 void
@@ -240,17 +241,28 @@ make_order(struct dynamics *dynamics, struct portolan_error *error)
 	return ids_sort(&dynamics->ids, dynamics->order, count, error);
 }
 
-/* Sets the number of threads, the requested one or fewer if memory is short for their buffers, and leaves the rest of
+/* Lowers the number of threads if memory is short for them, each of which takes so many bytes, and leaves the rest of
  * the memory to arrays. */
 static void
-share_memory(struct dynamics *dynamics, const struct run_query *query)
+share_memory(struct dynamics *dynamics, uint64_t bytes)
 {
-	uint64_t memory = query->max_memory ? query->max_memory : UINT64_MAX, most = memory / THREAD_BYTES;
+	uint64_t memory = dynamics->max_memory ? dynamics->max_memory : UINT64_MAX, most = memory / bytes;
 
-	dynamics->threads = parallel_threads(query->threads);
 	if (dynamics->threads > most)
 		dynamics->threads = most > 0 ? (unsigned)most : 1;
-	arrays_set_limit(most > 0 ? memory - dynamics->threads * THREAD_BYTES : 0);
+	arrays_set_limit(most > 0 ? memory - dynamics->threads * bytes : 0);
+}
+
+int
+dynamics_take_memory(struct dynamics *dynamics, uint64_t bytes, const char *what, struct portolan_error *error)
+{
+	const uint64_t least = (THREAD_LEAST + bytes + (UINT64_C(1) << 20) - 1) >> 20;
+
+	if (dynamics->max_memory && dynamics->max_memory < THREAD_LEAST + bytes)
+		return error_set(error, PORTOLAN_E_MEMORY, "%s needs --max-memory %lluM or more here", what,
+		                 (unsigned long long)least);
+	share_memory(dynamics, THREAD_BYTES + bytes);
+	return 0;
 }
 
 static void
@@ -270,7 +282,9 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
 	dynamics->loss_threshold = query->loss_threshold;
 	dynamics->never = query->never;
-	share_memory(dynamics, query);
+	dynamics->threads = parallel_threads(query->threads);
+	dynamics->max_memory = query->max_memory;
+	share_memory(dynamics, THREAD_BYTES);
 	find_classes(dynamics);
 	if (dynamics->info->of_losses && request->measures == MEASURE_ALL)
 		measures |= MEASURE_BIT(MEASURE_LOSS_EMA);

@@ -41,6 +41,10 @@ int dynamics_open(struct dynamics *dynamics, const struct run_query *query, cons
 /* Loads the run that dynamics_open() opened; on failure frees it. */
 int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
 
+/* Counts so many bytes more for each thread of an opened run, which may then have fewer threads. PORTOLAN_E_MEMORY: not
+ * even one fits --max-memory; `what` is the option that needs them. */
+int dynamics_take_memory(struct dynamics *dynamics, uint64_t bytes, const char *what, struct portolan_error *error);
+
 /* Appends the ids of all examples of an opened run, observed or not. */
 int dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error);
 

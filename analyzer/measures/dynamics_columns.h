@@ -37,7 +37,7 @@ struct dynamics_column {
 #define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 /* Epochs of a run that are not read, as what they add to the sums of sums.h is known. */
-struct dynamics_held {
+struct dynamics_earlier {
 	struct sums_kind kind;
 	size_t from; /* the number, among the run's epochs, of the first that is read */
 	void *context;
@@ -76,9 +76,10 @@ struct dynamics {
 	struct trend_epoch *trend;     /* sums of each epoch, once read; NULL: not asked for */
 	uint32_t epoch_from, epoch_to; /* the range asked for */
 	bool range_given, with_gold, with_trend;
-	bool range_chosen;                /* the range was chosen by --epochs auto */
-	unsigned threads;                 /* the number of threads to work with */
-	const struct dynamics_held *held; /* NULL: all epochs are read */
+	bool range_chosen;                      /* the range was chosen by --epochs auto */
+	unsigned threads;                       /* the number of threads to work with */
+	uint64_t max_memory;                    /* see struct run_query */
+	const struct dynamics_earlier *earlier; /* NULL: all epochs are read */
 };
 
 /* The column of a name or measure, or the measure's values. NULL: it was not asked for, or the run has no signals for

@@ -1,5 +1,6 @@
-/* measures_tile.c: the sums of 64 examples over the epochs of a block (measures_tile.h). The inner loops have a constant length, so
- * the compiler makes vector code of them. An absent value is replaced, as it is loaded, by one that adds nothing. */
+/* measures_tile.c: the sums of 64 examples over the epochs of a block (measures_tile.h). The inner loops have a constant
+ * length, so the compiler makes vector code of them. An absent value is replaced, as it is loaded, by one that adds
+ * nothing. */
 #include "measures_tile.h"
 
 #include "log_product.h"

@@ -78,7 +78,7 @@ worker_init(struct scan *scan, struct worker *worker, struct portolan_error *err
 	worker->columns = calloc(views + 1, sizeof(*worker->columns));
 	if (!worker->part.order || (run->with_gold && !worker->part.gold) || !worker->values || !worker->columns)
 		return out_of_memory(error);
-	if (run->held && sums_init(&worker->sums, &run->held->kind, error) < 0)
+	if (run->earlier && sums_init(&worker->sums, &run->earlier->kind, error) < 0)
 		return PORTOLAN_E_MEMORY;
 	return store_cursor_open(run->snapshot, &worker->cursor, error);
 }
@@ -226,7 +226,7 @@ list_observed(struct dynamics *part, const struct store_block *block, struct sca
 	double all = (double)part->epoch_count;
 
 	part->count = 0;
-	if (!part->held && measures_are_complete(block)) {
+	if (!part->earlier && measures_are_complete(block)) {
 		for (uint32_t r = 0; r < block->rows; r++)
 			part->order[r] = r;
 		part->count = block->rows;
@@ -239,14 +239,14 @@ list_observed(struct dynamics *part, const struct store_block *block, struct sca
 	sums->count += part->count;
 }
 
-/* Computes a part from a piece, which begins at row `from` of its block: fills its columns, gold, order and count, for which there is room, and adds to the
- * sums. */
+/* Computes a part from a piece, which begins at row `from` of its block: fills its columns, gold, order and count, for
+ * which there is room, and adds to the sums. */
 static void
 compute_part(struct worker *worker, const struct store_block *piece, uint32_t from, struct scan_sums *sums)
 {
 	struct dynamics *part = &worker->part;
 
-	if (part->held)
+	if (part->earlier)
 		dynamics_fill_from(part, &worker->sums, from, piece->rows);
 	else
 		dynamics_fill(part, piece, NULL);
@@ -316,19 +316,19 @@ scan_sums_clear(struct scan_sums *sums, size_t epochs)
 		memset(trend, 0, epochs * sizeof(*trend));
 }
 
-/* Reads the block's epochs: all of them, or those that are not in the sums of the run's `held`, which are added. */
+/* Reads the block's epochs: all of them, or those that are not among the run's `earlier`, whose sums are added. */
 static int
 read_block(const struct scan *scan, struct worker *worker, size_t index, struct store_block *block,
            struct portolan_error *error)
 {
 	const struct dynamics *run = scan->run;
-	const struct dynamics_held *held = run->held;
-	size_t from = held ? held->from : 0;
+	const struct dynamics_earlier *earlier = run->earlier;
+	size_t from = earlier ? earlier->from : 0;
 	int code = store_cursor_epochs(worker->cursor, index, from, run->epoch_count - from, UINT64_MAX, block, error);
 	/* the rows of declared examples are numbered by their ids: blocks without observations are left out */
 	uint32_t chunk = run->info->declared ? (uint32_t)(worker->ids.integers[0] / STORE_CHUNK) : (uint32_t)index;
 
-	return code < 0 || !held ? code : held->sum(held->context, index, chunk, block, &worker->sums, error);
+	return code < 0 || !earlier ? code : earlier->sum(earlier->context, index, chunk, block, &worker->sums, error);
 }
 
 static int
@@ -343,7 +343,7 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 	if (code >= 0)
 		code = read_block(scan, worker, index, &block, error);
 	if (scan->steps->placed)
-		code = take_place(scan, index, code, count_observed(&block, scan->run->held ? &worker->sums : NULL),
+		code = take_place(scan, index, code, count_observed(&block, scan->run->earlier ? &worker->sums : NULL),
 		                  &worker->part.place, error);
 	return code < 0 ? code : work_on_block(scan, worker, &block, slot, error);
 }

@@ -94,6 +94,17 @@ sums_list(const struct sums_kind *kind, struct sums_part parts[SUMS_PARTS_MOST])
 	return count;
 }
 
+size_t
+sums_size(const struct sums_kind *kind)
+{
+	struct sums_part parts[SUMS_PARTS_MOST];
+	size_t count = sums_list(kind, parts), size = 0;
+
+	for (size_t i = 0; i < count; i++)
+		size += parts[i].width;
+	return size;
+}
+
 int
 sums_init(struct block_sums *sums, const struct sums_kind *kind, struct portolan_error *error)
 {
@@ -101,12 +112,9 @@ sums_init(struct block_sums *sums, const struct sums_kind *kind, struct portolan
 
 	*sums = (struct block_sums){.kind = *kind};
 	sums->count = sums_list(kind, sums->parts);
-	for (size_t i = 0; i < sums->count; i++)
-		used += sums->parts[i].width;
-	sums->memory = calloc(used, STORE_CHUNK);
+	sums->memory = calloc(sums_size(kind), STORE_CHUNK);
 	if (!sums->memory)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the sums of a block of examples");
-	used = 0;
 	for (size_t i = 0; i < sums->count; i++) {
 		sums->parts[i].values = sums->memory + used * STORE_CHUNK;
 		used += sums->parts[i].width;

@@ -2,17 +2,18 @@
  * sums.h: for each example of a block, the sums over epochs from which its measures follow, so that later epochs can be
  * added without reading the earlier ones again: for `portolan metrics --state`.
  *
- * With the epochs added in ascending order, all sums but three are added up as measures.c does, and their measures are the
- * same to the last bit. The squares about the mean, the slope, and the squares about the line go on from their values so
- * far, without a second pass:
+ * With the epochs added in ascending order, all sums but three are added up as measures.c does, and their measures are
+ * the same to the last bit. The squares about the mean, the slope, and the squares about the line go on from their
+ * values so far, without a second pass:
  *
  *   M2   += n / (n + 1) (x − mean)²          n, mean: of the epochs before         Youngs & Cramer 1971
  *   M2_e, C: likewise, of the epochs' numbers and of both
  *   R    += w² / (1 + 1 / n + d² / M2_e)     w: how far x is from the line before; d: the epoch from the epochs' mean
  *                                            recursive residuals: Brown, Durbin & Evans 1975
  *
- * None of them subtracts sums of squares, so nothing cancels. tdds, which is of whole distributions, is not among the
- * measures.
+ * None of them subtracts sums of squares. Each x − mean is as exact as the mean: where values are large beside their
+ * spread, the spread loses the digits that these have in common. tdds, which is of whole distributions, is not among
+ * the measures.
  *
  * No I/O, no globals. One owner; different objects in different threads.
  */
@@ -48,7 +49,10 @@ struct block_sums {
 /* Lists the parts that sums of a kind have, in the order in which files have them. Returns how many. */
 size_t sums_list(const struct sums_kind *kind, struct sums_part parts[SUMS_PARTS_MOST]);
 
-/* Makes room for a block. PORTOLAN_E_MEMORY. */
+/* The bytes that the sums of one example take. */
+size_t sums_size(const struct sums_kind *kind);
+
+/* Makes room for a block: STORE_CHUNK examples. PORTOLAN_E_MEMORY. */
 int sums_init(struct block_sums *sums, const struct sums_kind *kind, struct portolan_error *error);
 void sums_free(struct block_sums *sums); /* may be called twice */
 void sums_clear(struct block_sums *sums);

@@ -12,8 +12,8 @@ struct export_request {
 
 /*
  * Writes the table of `run`. The run was opened with the measures that published_measures() names and, if the table has
- * no published form (PUBLISHED_NOT), with the gold labels and the users' columns. Keeps within run->max_memory, apart from the memory that the store needs for an epoch in progress.
- * Sums up the run as scan_run() does. The caller finishes the output.
+ * no published form (PUBLISHED_NOT), with the gold labels and the users' columns. Keeps within
+ * run->max_memory, apart from the memory that the store needs for an epoch in progress. Sums up the run as scan_run() does. The caller finishes the output.
  */
 void export_run(struct dynamics *run, const struct export_request *request, struct output *output);
 

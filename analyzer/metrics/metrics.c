@@ -45,6 +45,8 @@ metrics_check(void *context, struct portolan_error *error)
 	if (request->state && common->query.epochs_auto)
 		return options_wrong(common,
 		                     "--state does not go with --epochs auto, which reads all epochs each time");
+	if (request->state && *request->state == '\0')
+		return options_wrong(common, "--state needs the name of a file, and has none");
 	if (request->state && strcmp(request->state, "-") == 0)
 		return options_wrong(common, "--state is read and written, so it needs a file: - is none");
 	if (request->convention < 0)

@@ -63,11 +63,21 @@ state_describe(const struct dynamics *run, struct state_head *head, struct porto
 }
 
 static int
-state_other(const struct state_file *old, const char *what, const char *option, struct portolan_error *error)
+state_other(const struct state_file *old, const char *what, struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "--state %s was made %s%s; nothing was changed: name another file for this", old->path, what,
-	                 option);
+	return error_set(error, PORTOLAN_E_INVALID, "--state %s %s; nothing was changed: name another file for this",
+	                 old->path, what);
+}
+
+static int
+state_beyond(const struct state_file *old, const struct dynamics *run, struct portolan_error *error)
+{
+	char from[16] = "", what[64];
+
+	if (run->epoch_from > 0)
+		snprintf(from, sizeof(from), "%u", run->epoch_from);
+	snprintf(what, sizeof(what), "holds epochs beyond --epochs %s:%u", from, run->epoch_to);
+	return state_other(old, what, error);
 }
 
 /* Refuses a state of another run, or with other options. */
@@ -77,26 +87,28 @@ state_check_question(const struct state_file *old, const struct state_head *now,
 	const struct state_head *head = &old->head;
 	const bool same_threshold = head->loss_threshold == now->loss_threshold ||
 	                            (isnan(head->loss_threshold) && isnan(now->loss_threshold));
+	char what[sizeof(head->name) + 32];
 
 	if (strcmp(head->store, now->store) != 0)
-		return state_other(old, "of another store", "", error);
+		return state_other(old, "was made of another store", error);
+	snprintf(what, sizeof(what), "was made of another run, '%s'", head->name);
 	if (strcmp(head->name, now->name) != 0)
-		return state_other(old, "of another run, ", head->name, error);
+		return state_other(old, what, error);
 	if (head->epoch_from != now->epoch_from)
-		return state_other(old, "from another first epoch on", ": --epochs", error);
+		return state_other(old, "was made from another first epoch on: --epochs", error);
 	if (head->window != now->window)
-		return state_other(old, "for other windows", ": --window", error);
+		return state_other(old, "was made for other windows: --window", error);
 	if (head->of_losses == now->of_losses && !same_threshold)
-		return state_other(old, "with another threshold", ": --loss-threshold", error);
+		return state_other(old, "was made with another threshold: --loss-threshold", error);
 	return 0;
 }
 
-/* Says that the state is made anew, and why. Returns 0. */
+/* Says that the state is made anew, and why: words that stand before its name, and after. Returns 0. */
 static int
-state_renew(const struct dynamics *run, const struct state_file *old, const char *why)
+state_renew(const struct dynamics *run, const struct state_file *old, const char *before, const char *after)
 {
-	message_note("run '%s': %s since --state %s was written: all epochs are read, and it is made anew",
-	             run->info->name, why, old->path);
+	message_note("run '%s': %s --state %s %s: all epochs are read, and it is made anew", run->info->name, before,
+	             old->path, after);
 	return 0;
 }
 
@@ -115,17 +127,17 @@ state_fits(const struct dynamics *run, const struct state_file *old, const struc
 		return code;
 	if (head->run != now->run || head->of_losses != now->of_losses || sessions < head->sessions ||
 	    check != head->sessions_check || head->columns & ~now->columns)
-		return state_renew(run, old, "it was recorded anew");
+		return state_renew(run, old, "its sessions or epochs are not those that", "holds");
 	for (size_t e = 0; e < head->epochs; e++) {
 		const struct state_epoch *epoch = &old->epochs[e];
 
 		if (e >= run->epoch_count && epoch->number >= run->epoch_to)
-			return state_other(old, "of epochs after those that are asked for", ": --epochs", error);
-		snprintf(why, sizeof(why), "rows came for epoch %llu", (unsigned long long)epoch->number);
+			return state_beyond(old, run, error);
+		snprintf(why, sizeof(why), "rows came for epoch %llu since", (unsigned long long)epoch->number);
 		if (e < run->epoch_count && stored[e].epoch < epoch->number)
-			snprintf(why, sizeof(why), "epoch %u came", stored[e].epoch);
-		if (e >= run->epoch_count || stored[e].epoch != epoch->number || stored[e].batches != epoch->rows)
-			return state_renew(run, old, why);
+			snprintf(why, sizeof(why), "epoch %u came since", stored[e].epoch);
+		if (e >= run->epoch_count || stored[e].epoch != epoch->number || stored[e].batches != epoch->batches)
+			return state_renew(run, old, why, "was written");
 	}
 	return 1;
 }
@@ -142,22 +154,34 @@ count_over(const struct dynamics *run)
 	return over;
 }
 
+/* Adds to the error of a write, on a full disk for one, what can be done. Returns the code. */
+static int
+state_written(int code, struct portolan_error *error)
+{
+	size_t length = error ? strlen(error->message) : 0;
+
+	if (code == PORTOLAN_E_SYSTEM && error)
+		snprintf(error->message + length, sizeof(error->message) - length,
+		         ": free space there, or leave --state out");
+	return code;
+}
+
 /* Begins the new state. */
 static int
 state_begin(struct state *state, const char *path, struct portolan_error *error)
 {
 	const struct store_epoch *stored = store_snapshot_stored_epochs(state->run->snapshot);
-	CLEANUP_FREE struct state_epoch *epochs = calloc(state->over, sizeof(*epochs));
+	CLEANUP_FREE struct state_epoch *epochs = calloc(state->epochs_over, sizeof(*epochs));
 	int code = epochs ? output_open(&state->output, path, error)
 	                  : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the epochs of %s", path);
 
 	if (code < 0)
 		return code;
-	for (size_t e = 0; e < state->over; e++)
-		epochs[e] = (struct state_epoch){.number = stored[e].epoch, .rows = stored[e].batches};
+	for (size_t e = 0; e < state->epochs_over; e++)
+		epochs[e] = (struct state_epoch){.number = stored[e].epoch, .batches = stored[e].batches};
 	state->writes = true;
-	state->head.epochs = state->over;
-	return state_file_begin(&state->output, &state->head, epochs, &state->check, error);
+	state->head.epochs = state->epochs_over;
+	return state_written(state_file_begin(&state->output, &state->head, epochs, &state->check, error), error);
 }
 
 /* The epochs `from` … `to` − 1 of a block. */
@@ -171,26 +195,27 @@ block_part(const struct store_block *block, size_t from, size_t to)
 	return part;
 }
 
-/* See struct dynamics_held. */
+/* See struct dynamics_earlier. */
 static int
 state_sum(void *context, size_t index, uint32_t chunk, const struct store_block *block, struct block_sums *sums,
           struct portolan_error *error)
 {
 	struct state *state = context;
-	const uint32_t *epochs = state->run->epochs + state->held.from;
-	const size_t over = state->over > state->held.from ? state->over - state->held.from : 0;
+	const uint32_t *epochs = state->run->epochs + state->earlier.from;
+	const size_t over = state->epochs_over > state->earlier.from ? state->epochs_over - state->earlier.from : 0;
 	const struct store_block first = block_part(block, 0, over), rest = block_part(block, over, block->epoch_count);
 	int code;
 
 	sums_clear(sums);
-	code = state->held.from ? state_file_read(&state->old, chunk, block->rows, sums, error) : 0;
+	code = state->earlier.from ? state_file_read(&state->old, chunk, block->rows, sums, error) : 0;
 	if (code < 0)
 		return code;
-	__atomic_fetch_add(&state->taken, (size_t)code, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&state->blocks_taken, (size_t)code, __ATOMIC_RELAXED);
 	sums_add(sums, &first, epochs);
 	if (state->writes)
-		code = state_file_write(&state->output, &state->head, state->check, index, chunk, block->rows, sums,
-		                        error);
+		code = state_written(state_file_write(&state->output, &state->head, state->check, index, chunk,
+		                                      block->rows, sums, error),
+		                     error);
 	sums_add(sums, &rest, epochs + over);
 	return code < 0 ? code : 0;
 }
@@ -214,7 +239,7 @@ state_open(struct state *state, struct dynamics *run, const char *path, struct p
 {
 	int code;
 
-	*state = (struct state){.run = run, .over = count_over(run)};
+	*state = (struct state){.run = run, .epochs_over = count_over(run)};
 	code = state_file_open(&state->old, path, error);
 	if (code >= 0)
 		code = state_describe(run, &state->head, error);
@@ -223,28 +248,30 @@ state_open(struct state *state, struct dynamics *run, const char *path, struct p
 	if (code >= 0 && state->old.fd >= 0)
 		code = state_fits(run, &state->old, &state->head, error);
 	if (code > 0)
-		state->held.from = state->old.head.epochs;
-	if (code >= 0 && state->over > state->held.from)
+		state->earlier.from = state->old.head.epochs;
+	state->earlier.kind = (struct sums_kind){.columns = state->head.columns,
+	                                         .of_losses = run->info->of_losses,
+	                                         .loss_threshold = state->head.loss_threshold,
+	                                         .window = run->window};
+	if (code >= 0)
+		code = dynamics_take_memory(run, sums_size(&state->earlier.kind) * STORE_CHUNK, "--state", error);
+	if (code >= 0 && state->epochs_over > state->earlier.from)
 		code = state_begin(state, path, error);
 	if (code < 0) {
 		state_file_close(&state->old);
 		return code;
 	}
 	drop_tdds(run);
-	state->held.kind = (struct sums_kind){.columns = state->head.columns,
-	                                      .of_losses = run->info->of_losses,
-	                                      .loss_threshold = state->head.loss_threshold,
-	                                      .window = run->window};
-	state->held.context = state;
-	state->held.sum = state_sum;
-	run->held = &state->held;
+	state->earlier.context = state;
+	state->earlier.sum = state_sum;
+	run->earlier = &state->earlier;
 	return 0;
 }
 
 int
 state_check(const struct state *state, struct portolan_error *error)
 {
-	if (state->held.from == 0 || state->taken == state->old.head.blocks)
+	if (state->earlier.from == 0 || state->blocks_taken == state->old.head.blocks)
 		return 0;
 	return error_set(error, PORTOLAN_E_INVALID,
 	                 "--state %s has examples that run '%s' has not: remove it, and all epochs are read",
@@ -255,5 +282,5 @@ int
 state_finish(struct state *state, struct portolan_error *error)
 {
 	state_file_close(&state->old);
-	return state->writes ? output_finish(&state->output, error) : 0;
+	return state->writes ? state_written(output_finish(&state->output, error), error) : 0;
 }

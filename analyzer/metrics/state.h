@@ -8,8 +8,8 @@
  *     must(state_finish(&state, &failure));
  *
  * A state holds the first epochs of the run that are over, from --epochs' begin on. An epoch under way is read each
- * time. A state fits as long as the run's first epochs are those that it holds, and no row came for them since: the
- * store counts the rows of an epoch. Otherwise all epochs are read and the state is made anew, which stderr says. A file
+ * time. A state fits as long as the run's first epochs are those that it holds, and no batch came for them since: the
+ * store counts those of an epoch. Otherwise all epochs are read and the state is made anew, which stderr says. A file
  * that is no state, is damaged, or is of another store, run or question is an error, and is left as it is.
  */
 #ifndef STATE_H
@@ -23,10 +23,10 @@ uint64_t state_signals(void);
 
 struct state {
 	const struct dynamics *run;
-	struct dynamics_held held;
+	struct dynamics_earlier earlier;
 	struct state_file old;
-	size_t over;  /* how many of the run's epochs the new state holds */
-	size_t taken; /* how many blocks of the old state were read */
+	size_t epochs_over;  /* how many of the run's epochs the new state holds */
+	size_t blocks_taken; /* how many blocks of the old state were read */
 	bool writes;
 	struct state_head head; /* of the new one */
 	uint64_t check;         /* its checksum */

@@ -36,13 +36,7 @@ head_kind(const struct state_head *head)
 static uint64_t
 block_size(const struct sums_kind *kind, uint32_t rows)
 {
-	struct sums_part parts[SUMS_PARTS_MOST];
-	size_t count = sums_list(kind, parts);
-	uint64_t size = sizeof(struct block_head);
-
-	for (size_t i = 0; i < count; i++)
-		size += parts[i].width * rows;
-	return size;
+	return sizeof(struct block_head) + (uint64_t)sums_size(kind) * rows;
 }
 
 static uint64_t
@@ -67,6 +61,15 @@ place_check(const struct block_head *block, uint64_t head)
 	return XXH3_64bits_withSeed(block, offsetof(struct block_head, check_place), head);
 }
 
+/* Refuses a file that may be somebody's data. */
+static int
+state_foreign(const char *path, const char *why, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID, "--state %s: %s; nothing was changed: name another file", path,
+	                 why);
+}
+
+/* Refuses a state that is of no use any more. */
 static int
 state_refuse(const char *path, const char *why, struct portolan_error *error)
 {
@@ -123,7 +126,7 @@ file_read_head(struct state_file *file, uint64_t size, struct portolan_error *er
 	if (code < 0)
 		return code;
 	if (code > 0 || memcmp(head->magic, STATE_MAGIC, sizeof(STATE_MAGIC)) != 0)
-		return state_refuse(file->path, "it is no whole state of portolan metrics", error);
+		return state_foreign(file->path, "it is no whole state of portolan metrics", error);
 	if (head->order != ORDER || head->version != STATE_VERSION)
 		return state_refuse(file->path, "another version of portolan made it, or another kind of machine",
 		                    error);
@@ -175,7 +178,7 @@ state_file_open(struct state_file *file, const char *path, struct portolan_error
 	if (file->fd < 0 || fstat(file->fd, &status) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return state_refuse(path, "it is no regular file", error);
+		return state_foreign(path, "it is no regular file", error);
 	code = file_read_head(file, (uint64_t)status.st_size, error);
 	return code < 0 ? code : file_read_chunks(file, error);
 }

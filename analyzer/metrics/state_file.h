@@ -1,6 +1,6 @@
 /*
- * state_file.h: the file of `portolan metrics --state`: reads and writes its head, and the sums of one chunk of examples.
- * state.h says what the file is for, README.md what lies where.
+ * state_file.h: the file of `portolan metrics --state`: reads and writes its head, and the sums of one chunk of
+ * examples. state.h says what the file is for, README.md what lies where.
  *
  * Each part has a checksum. That of a block begins with that of the head, so that no block of another state passes.
  */
@@ -11,7 +11,7 @@
 #include "output/output.h"
 
 struct state_epoch {
-	uint64_t number, rows; /* rows: how many ever came for it, as struct store_epoch has them in `batches` */
+	uint64_t number, batches; /* as struct store_epoch has them */
 };
 
 #define STATE_MAGIC "portolan metrics state\n"
@@ -46,8 +46,8 @@ struct state_file {
 	uint32_t *chunks; /* of each block, ascending */
 };
 
-/* Opens a state and reads its head. 0: there is no such file. PORTOLAN_E_INVALID: it is no state, or damaged. Release it with
- * state_file_close() in any case. */
+/* Opens a state and reads its head. 0: there is no such file. PORTOLAN_E_INVALID: it is no state, or damaged. Release
+ * it with state_file_close() in any case. */
 int state_file_open(struct state_file *file, const char *path, struct portolan_error *error);
 void state_file_close(struct state_file *file);
 

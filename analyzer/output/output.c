@@ -282,6 +282,7 @@ write_at(int fd, const char *from, size_t size, uint64_t at)
 void
 output_patch(struct output *output, const void *data, size_t size)
 {
+	assert(!output->digest);
 	flush_buffer(output);
 	if (output->failure == 0)
 		output->failure = write_at(output->fd, data, size, 0);
@@ -296,8 +297,10 @@ failed(const struct output *output, int failure, struct portolan_error *error)
 int
 output_write_at(const struct output *output, const void *data, size_t size, uint64_t at, struct portolan_error *error)
 {
-	int failure = write_at(output->fd, data, size, at);
+	int failure;
 
+	assert(!output->digest);
+	failure = write_at(output->fd, data, size, at);
 	return failure ? failed(output, failure, error) : 0;
 }
 
@@ -338,6 +341,7 @@ output_read_at(const struct output *output, void *data, size_t size, uint64_t at
 void
 output_cut(struct output *output, uint64_t bytes)
 {
+	assert(!output->digest);
 	if (ftruncate(output->fd, (off_t)bytes) < 0 && output->failure == 0)
 		output->failure = errno;
 }

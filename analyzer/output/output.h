@@ -24,8 +24,10 @@ struct output {
 	size_t used, room;
 	bool memory; /* no file: the buffer grows */
 	int fd;
-	int failure;           /* errno of the first write that failed; 0: none */
-	struct digest *digest; /* the caller's: what is written in order is added to it; NULL: it is not */
+	int failure; /* errno of the first write that failed; 0: none */
+	/* The caller's: what is written in order is added to it; NULL: it is not. Nothing can then be written out of
+	 * order: no output_patch(), output_write_at() or output_cut(). */
+	struct digest *digest;
 };
 
 /* path NULL or "-": standard output. A path that exists and is no regular file (a pipe, a device) is written in place;

@@ -229,7 +229,7 @@ struct store_epoch {
 	uint32_t folds;   /* how often it was folded: more than once if patches came */
 	uint64_t folded;  /* observations in columns */
 	uint64_t waiting; /* rows in the log: all rows if the epoch was never folded, else its patches */
-	uint64_t batches; /* how many rows ever came for it: as long as this stays the same, so do its observations */
+	uint64_t batches; /* how many batches came for it: as long as this stays the same, so do its observations */
 };
 
 /* Lists the epochs of a run that have observations, ascending; *epochs is the caller's to free(). */

@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -207,14 +208,26 @@ def check_refusals(folder):
     compare(store, state, "--epochs", "1:2")
     compare(store, state, "--epochs", "1:")
     refused(other, state, "of another store", "--epochs", "1:")
-    refused(store, state, "of another run, r", "--epochs", "1:", run="q")
+    refused(store, state, "of another run, 'r'", "--epochs", "1:", run="q")
     refused(store, state, "--epochs")
-    refused(store, state, "of epochs after those", "--epochs", "1:2")
+    refused(store, state, "holds epochs beyond --epochs 1:2", "--epochs", "1:2")
     refused(store, state, "--window", "--epochs", "1:", "--window", "3")
     refused(store, state, "--epochs auto", "--epochs", "auto", status=2)
     refused(store, state, "--minus", "--minus", "q", status=2)
     check(metrics(store, "--state", "-").returncode == 2, "--state - was taken")
-    check(metrics(store, "--state", "/dev/null").returncode == 1, "a device was taken for a state")
+    none = metrics(store, "--state", "")
+    check(none.returncode == 2 and none.stdout == "", f"a state without a name: {none.returncode} {none.stderr}")
+    device = metrics(store, "--state", "/dev/null")
+    check(device.returncode == 1 and "name another file" in device.stderr and "remove" not in device.stderr, f"a device: {device.stderr}")
+    fresh = os.path.join(folder, "fresh.state")
+    full = subprocess.run(
+        [PORTOLAN, "metrics", "r", "--store", store, "--state", fresh],
+        capture_output=True,
+        text=True,
+        restore_signals=False,  # a write beyond the limit is an error, as one to a full disk is
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    check(full.returncode == 1 and "free space there, or leave --state out" in full.stderr and not os.path.exists(fresh), f"a full disk: {full.returncode} {full.stderr}")
     with open(state, "rb") as file:
         whole = file.read()
     broken = os.path.join(folder, "broken.state")
@@ -231,7 +244,29 @@ def check_refusals(folder):
         refused(store, broken, "nothing was changed", "--epochs", "1:")
     with open(broken, "w") as file:
         file.write("id,confidence\n" * 100)
-    refused(store, broken, "no whole state", "--epochs", "1:")
+    refused(store, broken, "no whole state of portolan metrics; nothing was changed: name another file", "--epochs", "1:")
+
+
+def peak(*words):
+    """Runs portolan; its status, its error output, and the most memory that it had, in MiB. A small process starts it, as the memory of the one that does counts."""
+    code = "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL); print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    environment = {name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}  # which fills memory that nobody uses
+    done = subprocess.run([sys.executable, "-S", "-c", code, PORTOLAN, *words], capture_output=True, text=True, check=True, env=environment)
+    status, most = map(int, done.stdout.split())
+    return status, done.stderr, most / 1024
+
+
+def check_memory(folder):
+    """The sums of a long window count for --max-memory: fewer threads have them, and where not even one has room, nothing is written."""
+    random = np.random.default_rng(8)
+    store, state, ids = os.path.join(folder, "many"), os.path.join(folder, "many.state"), np.arange(80_000)
+    stores.make_store(MAKE_STORE, store, [stores.run("r", [stores.batch(0, ids, random.random(len(ids)), random.random(len(ids)) < 0.5)])])
+    words = ("metrics", "r", "--store", store, "--state", state, "--window", "256", "--threads", "4", "--max-memory")
+    status, said, _ = peak(*words, "16M")
+    check(status == 1 and "--state needs --max-memory 30M or more" in said and not os.path.exists(state), f"16M: {status} {said}")
+    for memory in (30, 64):  # the state is made, and then read
+        status, said, most = peak(*words, f"{memory}M")
+        check(status == 0 and most < memory, f"{memory}M: {most} MiB {status} {said}")
 
 
 def check_tdds(folder):
@@ -256,6 +291,7 @@ def main():
         check_blocks(folder)
         check_unread(folder)
         check_refusals(folder)
+        check_memory(folder)
         check_tdds(folder)
     finish()
 

@@ -174,10 +174,11 @@ upsample_copy(void *context, const char *text, size_t size)
 
 	output_bytes(&upsample->output, text, size);
 	output_hurry(&upsample->output);
+	must(output_check(&upsample->output, &failure)); /* on a full disk, counting the rest would be for nothing */
 }
 
-/* Counts DATA. If records are written to a file, DATA is copied to it meanwhile, as it stands there first: the file has
- * no name before it is whole. An output of another kind is begun when all is known to be well. */
+/* Counts DATA. If records are written to a file, DATA is copied to it meanwhile, as it stands there first: the file
+ * does not have its name before it is whole. An output of another kind is begun when all is known to be well. */
 static void
 upsample_count(struct upsample *upsample)
 {

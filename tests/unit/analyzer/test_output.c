@@ -203,7 +203,6 @@ write_until_signal(int number)
 	_exit(3);
 }
 
-/* On a file system whose files need a name from the start. */
 /* The digest is of all bytes in order, however they came: through the buffer, past it, and around a call that hurries
  * them. That of nothing and that of "hello" are what xxh128sum prints. */
 static void
@@ -241,6 +240,7 @@ test_digest(void **state)
 	unlink("digest");
 }
 
+/* On a file system whose files need a name from the start. */
 static void
 test_signal_leaves_nothing(void **state)
 {
