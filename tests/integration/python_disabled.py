@@ -129,7 +129,7 @@ def test_the_name_of_a_hook(store, monkeypatch, given, wanted):
     assert one.run.name == wanted and portolan.runs(store)["name"].tolist() == [wanted]
 
 
-def test_scikit_learn_trains_the_same_model(off, monkeypatch):
+def test_scikit_learn_trains_the_same_model(off, monkeypatch, capfd):
     sklearn = pytest.importorskip("portolan.sklearn")
     from sklearn.ensemble import GradientBoostingClassifier
     from sklearn.linear_model import SGDClassifier
@@ -150,6 +150,10 @@ def test_scikit_learn_trains_the_same_model(off, monkeypatch):
             raise AssertionError("a pass of its own")
 
     off_is = trained()
+    for run in ("folds", portolan.Run("folds", store=off / "store")):
+        sklearn.cross_val_track(GradientBoostingClassifier(n_estimators=3, random_state=0), X, y, run)
+        sklearn.track(SGDClassifier(loss="log_loss", random_state=0), X, y, run, epochs=2)
+    assert capfd.readouterr() == ("", "")
     sklearn.track(Counted(loss="log_loss"), X, y, epochs=2)
     monkeypatch.delenv("PORTOLAN_DISABLED")
     wanted = [
