@@ -1,7 +1,9 @@
 """$PORTOLAN_DISABLED, which switches recording off, $PORTOLAN_RUN and $PORTOLAN_STORE. Each hook is switched off beside its framework in
 tests/frameworks/test_disabled.py."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 
@@ -64,6 +66,19 @@ def test_what_reads_says_that_nothing_was_recorded(off):
         for call in (portolan.measures, portolan.dynamics, portolan.select, portolan.suspects, portolan.epochs):
             with pytest.raises(portolan.Error, match="run words is not recorded, as .PORTOLAN_DISABLED is set: there is nothing to read"):
                 call(run)
+
+
+class Kept(portolan.Run):
+    def __init__(self, name):
+        super().__init__(name)
+        self.seen = 3
+
+
+def test_a_copy_is_of_the_callers_class(off):
+    run = Kept("words")
+    for one in (copy.deepcopy(run), copy.copy(run), pickle.loads(pickle.dumps(run)), copy.copy(copy.copy(run))):
+        assert isinstance(one, Kept) and one.is_disabled and one.name == "words" and one.seen == 3 and one.flush() and one.is_open
+    assert copy.copy(portolan.Run("plain")).name == "plain"
 
 
 def test_the_methods_of_a_class_of_the_callers(off):
