@@ -6,11 +6,11 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 
 @contextlib.contextmanager
-def whole(path: str | os.PathLike[str], mode: str, **options: Any) -> Iterator[IO[Any]]:
+def whole(path: str | os.PathLike[str], mode: str, **options: Any) -> Iterator[Any]:
     """The file to write, opened as open() does: it lies beside `path`, and takes its place at the end of the context. If the context ends with an
     error, it is removed, and what was at `path` is as before. A pipe or a device, which no file may replace, is written itself."""
     target = os.fsdecode(os.path.realpath(path))
