@@ -24,6 +24,10 @@ import traceback
 import harness
 import machine
 
+BENCHMARKS = ("aflite", "artifacts", "ingest", "log_call", "log_under_trouble", "map", "measures", "metrics", "report")
+LONG = ("aflite_imagenet", "aflite_snli", "browser", "classes", "export", "hooks", "memory", "overhead", "published", "scale", "sizes", "spark",
+        "state", "string_ids")  # some minutes and GB each: only when they are named, or --all
+
 NUMBER = (int, float)
 FIELDS = {"machine": dict, "commit": str, "dirty": bool, "date": str, "load": list, "busy": NUMBER, "benchmarks": list, "figures": list}
 OF_BENCHMARK = {"name": str, "state": str, "reason": str, "remark": str, "seconds": NUMBER, "busy": NUMBER}

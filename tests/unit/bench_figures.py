@@ -291,6 +291,8 @@ class Page(unittest.TestCase):
         made = page.made_from(document(figure("a / b", 1.25, [1, 1.5], aim="≤ 1.3"), figure("no aim / b", 1), figure("c | d", 2.0, repeats=1, aim="≤ 1.3"),
                                        figure("first / b", 1, [1, 1], better="more", benchmark="log_call"), figure("second / b", 1, benchmark="log_call"),
                                        benchmarks=[state("metrics", busy=0.5), state("log_call", remark="a peer of our own"), state("hooks", "absent", "it needs torch")]))
+        unasked = [name for name in (*figures.BENCHMARKS, *figures.LONG) if name not in ("metrics", "log_call", "hooks")]
+        self.assertEqual(len(unasked), 20)
         self.assertEqual(made, (
             "Measured on 2026-01-02 at commit 01234567: 2 × P, 8 GiB of memory, ext4; Debian, Linux 6.1, GCC, build type release.\n"
             "**Not to be relied on: it was busy when these began: metrics.**\n\n"
@@ -298,7 +300,8 @@ class Page(unittest.TestCase):
             "| a / b | 1.25 [1 … 1.5] | ≤ 1.3 | `tools/bench metrics` |\n"
             "| c \\| d | 2 | ≤ 1.3, **missed** |  |\n"
             "| first / b | 1 [1 … 1] | more | `tools/bench log_call` |\n\n"
-            "Without figures, or not with all:\n\n- `hooks`: absent: it needs torch.\n\n`log_call`: a peer of our own.\n"))
+            "Without figures, or not with all:\n\n- `hooks`: absent: it needs torch.\n"
+            f"- not in the file: {', '.join(f'`{name}`' for name in unasked)}.\n\n`log_call`: a peer of our own.\n"))
         self.assertEqual(page.filled(f"above\n{page.BEGIN}old\n{page.END}below\n", document()).count("old"), 0)
         with self.assertRaises(ValueError):
             page.filled("no marks\n", document())
