@@ -24,7 +24,15 @@ import traceback
 import harness
 import machine
 
-FIELDS = {"machine", "commit", "dirty", "date", "load", "busy", "benchmarks", "figures"}
+BENCHMARKS = ("aflite", "artifacts", "ingest", "log_call", "log_under_trouble", "map", "measures", "metrics", "report")
+LONG = ("aflite_imagenet", "aflite_snli", "browser", "classes", "export", "hooks", "memory", "overhead", "published", "scale", "sizes", "spark",
+        "state", "string_ids")  # some minutes and GB each: only when they are named, or --all
+
+NUMBER = (int, float)
+FIELDS = {"machine": dict, "commit": str, "dirty": bool, "date": str, "load": list, "busy": NUMBER, "benchmarks": list, "figures": list}
+OF_BENCHMARK = {"name": str, "state": str, "reason": str, "remark": str, "seconds": NUMBER, "busy": NUMBER}
+OF_FIGURE = {"benchmark": str, "name": str, "ratio": NUMBER, "quartiles": list, "repeats": int, "better": str, "aim": (dict, type(None)), "note": str}
+OF_AIM = {"direction": str, "bound": NUMBER}
 
 
 def begin(build):
@@ -43,7 +51,7 @@ def warnings(document):
     if document["busy"] > harness.BUSY:
         found.append(f"the machine was busy ({document['busy']:.0%} of its processor time was taken)")
     busy = [one["name"] for one in document["benchmarks"] if one["busy"] > harness.BUSY]
-    if busy and len(busy) < len(document["benchmarks"]):
+    if busy:
         found.append(f"it was busy when these began: {', '.join(busy)}")
     return found
 
@@ -66,9 +74,46 @@ def load(path):
             document = json.load(file)
         except ValueError as error:
             raise ValueError(f"{path} is not JSON: {error}") from error
-    if not isinstance(document, dict) or not document.keys() >= FIELDS:
-        raise ValueError(f"{path} is no file of tools/bench --json: it needs {', '.join(sorted(FIELDS))}")
+    wrong = what_is_wrong(document)
+    if wrong:
+        raise ValueError(f"{path} is no file of tools/bench --json: {wrong}")
     return document
+
+
+def what_is_wrong(document):
+    """Why load() refuses it; '' if it does not."""
+    wrong = misfit(document, FIELDS, "it")
+    if wrong:
+        return wrong
+    if not isinstance(document["machine"].get("build_type"), str):
+        return "machine needs build_type, a text"
+    for name, fields in (("benchmarks", OF_BENCHMARK), ("figures", OF_FIGURE)):
+        for place, one in enumerate(document[name]):
+            wrong = misfit(one, fields, f"{name}[{place}]")
+            if wrong:
+                return wrong
+    for place, one in enumerate(document["figures"]):
+        wrong = misfit(one["aim"], OF_AIM, f"the aim of figures[{place}]") if one["aim"] is not None else ""
+        if wrong:
+            return wrong
+        if len(one["quartiles"]) != 2 or not all(isinstance(value, NUMBER) for value in one["quartiles"]):
+            return f"the quartiles of figures[{place}] are no two numbers"
+    return ""
+
+
+def misfit(one, fields, called):
+    """'' if `one` is an object with these fields of these types."""
+    if not isinstance(one, dict):
+        return f"{called} is no object"
+    missing = sorted(fields.keys() - one.keys())
+    if missing:
+        return f"{called} needs {', '.join(missing)}"
+    wrong = next((name for name, kind in fields.items() if not isinstance(one[name], kind)), None)
+    return f"{called} has {as_json(one[wrong])} as {wrong}" if wrong else ""
+
+
+def as_json(value):
+    return json.dumps(value, ensure_ascii=False)[:40]
 
 
 def status_of(document, all_of_them):
@@ -102,11 +147,11 @@ def run_one(name, report, programs, repeats, even_if_busy):
 
 
 def run_all(names, report, programs, repeats, even_if_busy, document, path=None):
-    """Runs them, fills the document, and writes it to `path` after each, where there is one. SIGTERM interrupts as SIGINT does: the rest is not run."""
+    """Runs them, each once, fills the document, and writes it to `path` after each, where there is one. SIGTERM interrupts as SIGINT does: the rest is not run."""
     document["figures"], interrupted = report.figures, False
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        for name in names:
+        for name in dict.fromkeys(names):
             if interrupted:
                 one = {"name": name, "state": "not run", "reason": "tools/bench was interrupted", "remark": "", "seconds": 0.0, "busy": 0.0}
             else:

@@ -18,7 +18,7 @@ import portolan
 
 ROWS, CLASSES, BATCHES = 256, 8, 50
 LENGTHS = {0.0003: 10_000, 0.001: 10_000, 0.01: 500, 0.1: 30}  # seconds of a step: how many in all
-ROUNDS = 2
+ROUNDS = 3  # the fewest that have a spread
 PATIENCE = 8  # a turn ends, however many steps it has, when it takes so many times as long as its steps alone
 TICK = os.sysconf("SC_CLK_TCK")
 

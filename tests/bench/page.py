@@ -38,10 +38,13 @@ def made_from(document):
     for figure in shown(document):
         text += row(figure, figure["benchmark"] != before)
         before = figure["benchmark"]
-    absent = [one for one in document["benchmarks"] if one["state"] != "done"]
+    absent = [f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in document["benchmarks"] if one["state"] != "done"]
+    begun = {one["name"] for one in document["benchmarks"]}
+    unasked = [f"`{name}`" for name in (*figures.BENCHMARKS, *figures.LONG) if name not in begun]
+    if unasked:
+        absent.append(f"- not in the file: {', '.join(unasked)}.\n")
     if absent:
-        text += "\nWithout figures, or not with all:\n\n"
-        text += "".join(f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in absent)
+        text += "\nWithout figures, or not with all:\n\n" + "".join(absent)
     remarks = [one for one in document["benchmarks"] if one["remark"]]
     return text + ("\n" if remarks else "") + "".join(f"`{one['name']}`: {one['remark']}.\n" for one in remarks)
 

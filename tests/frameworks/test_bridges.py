@@ -42,6 +42,33 @@ def test_columns_by_id(run):
     assert set(whole["epochs"][1:]) == {7}
 
 
+def test_a_column_of_a_data_set_without_rows(run):
+    train = datasets.Dataset.from_dict({"guid": IDS, "label": [0] * 40}).cast_column("label", datasets.ClassLabel(names=["cat", "dog"]))
+    none = portolan.bridges.add_columns(train.select([]), "run", "guid", "confidence", store=run)
+    some = portolan.bridges.add_columns(train, "run", "guid", "confidence", store=run)
+    assert none.column_names == some.column_names == ["guid", "label", "confidence"] and len(none) == 0 and none.features == some.features
+    assert len(datasets.concatenate_datasets([none, some])) == 40
+
+
+def test_the_format_is_kept(run):
+    train = datasets.Dataset.from_dict({"guid": IDS, "label": [0] * 40})
+    numbers = portolan.bridges.add_columns(train.with_format("numpy"), "run", "guid", "confidence", store=run)
+    assert numbers.format["type"] == "numpy" and isinstance(numbers[:2]["confidence"], np.ndarray) and list(numbers[0]) == ["guid", "label", "confidence"]
+    some = portolan.bridges.add_columns(train.with_format("numpy", columns=["label"]), "run", "guid", ["confidence"], store=run)
+    assert list(some[0]) == ["label", "confidence"] and some.format["type"] == "numpy"
+    shown = portolan.bridges.add_columns(train.with_transform(lambda rows: {"seen": rows["confidence"]}), "run", "guid", "confidence", store=run)
+    assert list(shown[0]) == ["seen"]
+    assert portolan.bridges.add_columns(train, "run", "guid", [], store=run).column_names == ["guid", "label"]
+
+
+def test_what_is_no_data_set_of_rows(run):
+    train = datasets.Dataset.from_dict({"guid": IDS})
+    for given, message in ((datasets.DatasetDict(test=train), r"has several data sets \('test'\): add columns to one of them, such as dataset\['test'\]"),
+                           (train.to_iterable_dataset(), "is a stream, whose ids are not known before: give a datasets.Dataset"), ([{"guid": "ex-0"}], "not list")):
+        with pytest.raises(TypeError, match=message):
+            portolan.bridges.add_columns(given, "run", "guid", "confidence", store=run)
+
+
 def test_columns_that_cannot_be_added(run):
     train = datasets.Dataset.from_dict({"guid": IDS, "label": [0] * 40, "number": range(40), "wrong": ["no"] * 40})
     for words, message in (
@@ -50,6 +77,7 @@ def test_columns_that_cannot_be_added(run):
         ({"id_column": "wrong"}, "none of the 40 ids in 'wrong' is among the run's 40"),
         ({"id_column": "guid", "columns": ["label"]}, "has a column 'label' already"),
         ({"id_column": "guid", "columns": ["confidenc"]}, "no measure 'confidenc'"),
+        ({"id_column": "guid", "columns": ["confidence", "aum", "confidence"]}, "columns names 'confidence' 2 times"),
     ):
         with pytest.raises(ValueError, match=message):
             portolan.bridges.add_columns(train, "run", store=run, **words)
@@ -68,3 +96,6 @@ def test_tasks_of_label_studio(run, tmp_path):
     assert prediction["model_version"] == "seed 1" and prediction["score"] == row.score
     assert prediction["result"] == [{"from_name": "class", "to_name": "words", "type": "choices", "value": {"choices": [row.suggested]}}]
     assert [task["data"]["rank"] for task in tasks] == [1, 2, 3, 4, 5]
+    with pytest.raises(TypeError, match="needs what portolan.suspects.. returns, with the columns suggested and score; this has id, gold"):
+        portolan.bridges.label_studio(portolan.measures("run", store=run), tmp_path / "tasks.json")
+    assert len(json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))) == 5

@@ -96,6 +96,44 @@ def test_trainer(off):
     assert torch.equal(trained(RecordingTrainer, portolan={"id_column": "guid", "run": "run", "store": off / "store"}), alone)
 
 
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("ids", [int, str])
+def test_trainer_keeps_ids_from_the_model(off, ids, listed):
+    """remove_unused_columns=False leaves all columns in the batch: recording takes the ids out, and so must a trainer that does not record."""
+    transformers = pytest.importorskip("transformers")
+    datasets = pytest.importorskip("datasets")
+    import portolan.transformers
+    from hf import arguments
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(5, 3)
+
+        def forward(self, x, labels=None):
+            scores = self.layer(x)
+            return {"loss": nn.functional.cross_entropy(scores, labels), "logits": scores}
+
+    class Recording(portolan.transformers.PortolanMixin, transformers.Trainer):
+        pass
+
+    x, gold = data()
+    columns = {"x": x.tolist(), "labels": gold.tolist()}
+
+    def trained(kind, columns, **more):
+        torch.manual_seed(0)
+        model = Model()
+        rows = [dict(zip(columns, row)) for row in zip(*columns.values())] if listed else datasets.Dataset.from_dict(columns)
+        kind(model, arguments(off / "out", remove_unused_columns=False, num_train_epochs=1, save_strategy="no"), train_dataset=rows, **more).train()
+        return model.layer.weight
+
+    alone = trained(transformers.Trainer, columns)
+    given = {"id_column": "guid", "run": "run", "store": off / "store"}
+    assert torch.equal(trained(Recording, {**columns, "guid": [ids(i) for i in range(120)]}, portolan=given), alone)
+    assert torch.equal(trained(Recording, columns, portolan=given), alone), "no such column"
+    assert torch.equal(trained(Recording, columns, portolan={**given, "id_column": None}), alone)
+
+
 def test_lightning(off):
     pytest.importorskip("lightning")
     import lightning as L

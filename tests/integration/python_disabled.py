@@ -1,7 +1,9 @@
 """$PORTOLAN_DISABLED, which switches recording off, $PORTOLAN_RUN and $PORTOLAN_STORE. Each hook is switched off beside its framework in
 tests/frameworks/test_disabled.py."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 
@@ -64,6 +66,19 @@ def test_what_reads_says_that_nothing_was_recorded(off):
         for call in (portolan.measures, portolan.dynamics, portolan.select, portolan.suspects, portolan.epochs):
             with pytest.raises(portolan.Error, match="run words is not recorded, as .PORTOLAN_DISABLED is set: there is nothing to read"):
                 call(run)
+
+
+class Kept(portolan.Run):
+    def __init__(self, name):
+        super().__init__(name)
+        self.seen = 3
+
+
+def test_a_copy_is_of_the_callers_class(off):
+    run = Kept("words")
+    for one in (copy.deepcopy(run), copy.copy(run), pickle.loads(pickle.dumps(run)), copy.copy(copy.copy(run))):
+        assert isinstance(one, Kept) and one.is_disabled and one.name == "words" and one.seen == 3 and one.flush() and one.is_open
+    assert copy.copy(portolan.Run("plain")).name == "plain"
 
 
 def test_the_methods_of_a_class_of_the_callers(off):
@@ -129,7 +144,7 @@ def test_the_name_of_a_hook(store, monkeypatch, given, wanted):
     assert one.run.name == wanted and portolan.runs(store)["name"].tolist() == [wanted]
 
 
-def test_scikit_learn_trains_the_same_model(off, monkeypatch):
+def test_scikit_learn_trains_the_same_model(off, monkeypatch, capfd):
     sklearn = pytest.importorskip("portolan.sklearn")
     from sklearn.ensemble import GradientBoostingClassifier
     from sklearn.linear_model import SGDClassifier
@@ -150,6 +165,10 @@ def test_scikit_learn_trains_the_same_model(off, monkeypatch):
             raise AssertionError("a pass of its own")
 
     off_is = trained()
+    for run in ("folds", portolan.Run("folds", store=off / "store")):
+        sklearn.cross_val_track(GradientBoostingClassifier(n_estimators=3, random_state=0), X, y, run)
+        sklearn.track(SGDClassifier(loss="log_loss", random_state=0), X, y, run, epochs=2)
+    assert capfd.readouterr() == ("", "")
     sklearn.track(Counted(loss="log_loss"), X, y, epochs=2)
     monkeypatch.delenv("PORTOLAN_DISABLED")
     wanted = [

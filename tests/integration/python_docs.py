@@ -76,6 +76,12 @@ def test_page(page, tmp_path, stores):
         pytest.skip(f"blocks that need {', '.join(sorted(set(skipped)))}")
 
 
+def test_the_lines_for_a_run_that_may_be_off(tmp_path):
+    environment = dict(os.environ, PORTOLAN_DISABLED="1")
+    done = subprocess.run([sys.executable, "-c", blocks("bridges")[-1]], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr, list(tmp_path.iterdir())) == (0, "", "", [])
+
+
 def numbers(pattern, said):
     found = re.search(pattern, said)
     return [float(number) for number in found.groups()] if found else None

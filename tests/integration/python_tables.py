@@ -87,8 +87,10 @@ def test_rows(words):
         row["idd"]
     with pytest.raises(AttributeError, match="idd"):
         row.idd  # noqa: B018
-    with pytest.raises(IndexError):
-        words[12]
+    assert words[(0,)] == words[..., 0] == row and words[(0,)].id == 0 and words[(slice(2),)]["id"].tolist() == [0, 1]
+    for which in (12, (12,), (0, 0)):
+        with pytest.raises(IndexError):
+            words[which]
 
 
 def test_it_is_used_as_a_table(words, tmp_path):
@@ -104,6 +106,11 @@ def test_it_is_used_as_a_table(words, tmp_path):
     assert two["never_learned"].tolist() == sorted(words["never_learned"].tolist(), reverse=True) and two["id"][0] == 0
     with pytest.raises(ValueError, match="no column 'idd'; the columns: id, gold"):
         words.sort_values("idd")
+    with pytest.raises(ValueError, match="by names no column; the columns: id, gold"):
+        words.sort_values([])
+    for falls in (0, np.False_):
+        assert words.sort_values("confidence", ascending=falls)["id"].tolist() == down["id"].tolist()
+    assert words.sort_values("confidence", ascending=np.True_)["id"].tolist() == words.sort_values(["confidence"], [1])["id"].tolist() == list(range(12))
     assert len(words[~words["never_learned"]]) + len(words[words["never_learned"]]) == 12
 
 
@@ -128,6 +135,35 @@ def test_csv_is_the_programs(store, tmp_path):
         assert ours[0] == theirs[0] and len(ours) == len(theirs) == 13
         for mine, other in zip(ours[1:], theirs[1:]):
             assert [one == two or float(one) == float(two) for one, two in zip(mine, other)] == [True] * len(mine)
+
+
+def test_a_file_has_its_name_when_it_is_whole(words, tmp_path, monkeypatch):
+    from portolan._reading import _columns
+
+    path = tmp_path / "m.csv"
+    (tmp_path / "link.csv").symlink_to(path)
+    words.to_csv(path)
+    path.chmod(0o640)
+    words.head(2).to_csv(tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink() and path.read_text(encoding="utf-8") == words.head(2).to_csv() and path.stat().st_mode & 0o777 == 0o640
+    before = path.read_bytes()
+
+    def half(file, names, blocks):
+        file.write("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_columns, "write_csv", half)
+    with pytest.raises(KeyboardInterrupt):
+        words.to_csv(path)
+    assert path.read_bytes() == before and sorted(one.name for one in tmp_path.glob("*.*")) == ["link.csv", "m.csv"]
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith(".m")]
+    with pytest.raises(FileNotFoundError, match="none/m.csv'"):
+        words.to_csv(tmp_path / "none" / "m.csv")
+
+
+def test_a_device_is_written_itself(words, capfd):
+    words.to_csv("/dev/stdout")
+    assert capfd.readouterr().out == words.to_csv() and os.path.exists("/dev/stdout")
 
 
 def test_one_long_id_does_not_make_all_wide(store):

@@ -117,6 +117,12 @@ class Running(Folder):
             harness.require_idle = require_idle
         self.assertEqual((kept["benchmarks"][0]["state"], kept["figures"], figures.status_of(kept, True)), ("busy", [], 1))
 
+    def test_a_benchmark_that_is_named_twice_runs_once(self):
+        sys.modules["fake_good"] = types.SimpleNamespace(run=self.good)
+        kept = document()
+        figures.run_all(["fake_good", "fake_good"], harness.Report(None), {}, 3, True, kept)
+        self.assertEqual(([one["state"] for one in kept["benchmarks"]], len(kept["figures"])), (["done"], 1))
+
     def test_figures_have_names_of_their_own_and_aims_that_can_be_read(self):
         report = harness.Report(None)
         report.ratio("a / b", [1], aim="≥ 0.8")
@@ -140,19 +146,37 @@ class Running(Folder):
         self.assertEqual(figures.warnings(document(build_type="debugoptimized") | {"busy": 0.5}),
                          ["the build is no release build (debugoptimized)", "the machine was busy (50% of its processor time was taken)"])
         self.assertEqual(figures.warnings(document(benchmarks=[state("map"), state("ingest", busy=0.4)])), ["it was busy when these began: ingest"])
+        self.assertEqual(figures.warnings(document(benchmarks=[state("ingest", busy=0.4)])), ["it was busy when these began: ingest"])
+
+    def test_a_file_that_git_does_not_track_is_no_difference(self):
+        os.makedirs(self.path("build", "meson-info"))
+        with open(self.path("build", "meson-info", "meson-info.json"), "w", encoding="utf-8") as file:
+            json.dump({"directories": {"source": self.folder}}, file)
+        git = ["git", "-C", self.folder, "-c", "user.name=n", "-c", "user.email=e"]
+        with open(self.path("tracked"), "w", encoding="utf-8") as file:
+            file.write("1")
+        for words in (["init", "-q"], ["add", "tracked"], ["commit", "-q", "-m", "m"]):
+            subprocess.run([*git, *words], check=True)
+        self.assertEqual(machine.commit_of(self.path("build"))[1], False)
+        with open(self.path("tracked"), "w", encoding="utf-8") as file:
+            file.write("2")
+        self.assertEqual(machine.commit_of(self.path("build"))[1], True)
 
 
 class Comparing(Folder):
     def test_what_lies_beyond_the_spread(self):
         for old, new, said in (
-                (figure("f", 1.0, [0.9, 1.1]), figure("f", 1.2, [1.05, 1.3]), ""),             # the ranges overlap
-                (figure("f", 1.0, [0.99, 1.01]), figure("f", 1.04, [1.03, 1.05]), ""),         # apart, but by less than 5%
+                (figure("f", 1.0, [0.9, 1.1]), figure("f", 1.2, [1.05, 1.3]), "within the spread"),             # the ranges overlap
+                (figure("f", 1.0, [0.99, 1.01]), figure("f", 1.04, [1.03, 1.05]), "within the spread"),         # apart, but by less than 5%
                 (figure("f", 1.0, [0.9, 1.1]), figure("f", 1.2, [1.15, 1.3]), "worse"),
                 (figure("f", 1.0, [0.9, 1.1]), figure("f", 0.8, [0.7, 0.85]), "better"),
                 (figure("f", 1.0, [0.9, 1.1], better="more"), figure("f", 1.2, [1.15, 1.3], better="more"), "better"),
                 (figure("f", 1.0, [0.9, 1.1], better="more"), figure("f", 0.8, [0.7, 0.85], better="more"), "worse"),
-                (figure("f", 1.0), figure("f", 1.1, repeats=1), ""),                           # no spread: 20%
-                (figure("f", 1.0), figure("f", 1.3, repeats=1), "worse")):
+                (figure("f", 1.0), figure("f", 1.1, repeats=1), "too few repeats to tell"),    # no spread: 20%
+                (figure("f", 1.0), figure("f", 1.3, repeats=1), "worse"),
+                (figure("f", 1.0, better="less"), figure("f", 2.0, better="more"), "what is better differs: less, then more"),
+                (figure("f", float("nan")), figure("f", 1.0), "no number"),
+                (figure("f", 1.0), figure("f", 1.0, [float("nan"), 1.0]), "no number")):
             with self.subTest(old=old, new=new):
                 self.assertEqual(compare.changed(old, new), said)
 
@@ -164,6 +188,9 @@ class Comparing(Folder):
         lines, worse = compare.compare(old, new)
         self.assertTrue(worse)
         self.assertEqual(lines, [
+            "A: commit 01234567",
+            "B: commit 01234567",
+            "B: not to be relied on: the build is no release build (debugoptimized)",
             "cores differs: 2, then 4",
             "build type differs: release, then debugoptimized",
             "metrics: same / x     1 [1 … 1] → 1 [1 … 1]  +0.0%, within the spread",
@@ -174,6 +201,20 @@ class Comparing(Folder):
             "only in B: metrics: first / x  4 [4 … 4] (aim ≥ 5)",
             "B: hooks: absent: it needs torch",
             "4 figures in both: 1 better, 1 worse beyond the spread"])
+
+    def test_figures_whose_benchmark_was_not_done_are_missed(self):
+        old = document(figure("f / x", 1.0), figure("g / x", 1.0))
+        for benchmarks, missed in ((["failed"], True), (["absent"], True), (["done"], False), ([], False)):
+            lines, worse = compare.compare(old, document(benchmarks=[state("metrics", one) for one in benchmarks]))
+            self.assertEqual((worse, "; 2 not measured in B, as their benchmark was not done" in lines[-1]), (missed, missed), benchmarks)
+
+    def test_what_each_file_is_worth_is_told(self):
+        dirty = document(benchmarks=[state("map", busy=0.9)]) | {"dirty": True, "commit": "fedcba9876", "busy": 0.9}
+        self.assertEqual(compare.compare(document(), dirty, ("a.json", "b.json"))[0][:-1], [
+            "a.json: commit 01234567",
+            "b.json: commit fedcba98 and changes that were not committed",
+            "b.json: not to be relied on: the machine was busy (90% of its processor time was taken)",
+            "b.json: not to be relied on: it was busy when these began: map"])
 
     def bench(self, *words):
         return subprocess.run([sys.executable, os.path.join(ROOT, "tools", "bench"), *words], capture_output=True, text=True, check=False)
@@ -192,6 +233,21 @@ class Comparing(Folder):
             done = self.bench("--compare", self.path("a"), self.path(name))
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
             self.assertIn(said, done.stderr)
+
+    def test_a_file_of_other_types_is_refused(self):
+        whole = document(figure("f / x", 1.0, aim="≤ 1"), benchmarks=[state("map")])
+        self.assertEqual(figures.what_is_wrong(whole), "")
+        for changed, said in (
+                ({"machine": None}, "it has null as machine"), ({"machine": {}}, "machine needs build_type"), ({"busy": "much"}, 'it has "much" as busy'),
+                ({"benchmarks": [7]}, "benchmarks[0] is no object"), ({"benchmarks": [{"name": "map"}]}, "benchmarks[0] needs busy, reason, remark, seconds, state"),
+                ({"figures": [figure("f", "1")]}, 'figures[0] has "1" as ratio'), ({"figures": [figure("f", 1, [1])]}, "the quartiles of figures[0] are no two numbers"),
+                ({"figures": [figure("f", 1) | {"aim": {"bound": 1}}]}, "the aim of figures[0] needs direction")):
+            with self.subTest(changed=changed):
+                with open(self.path("file"), "w", encoding="utf-8") as file:
+                    json.dump(whole | changed, file)
+                done = self.bench("--compare", self.path("file"), self.path("file"))
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertIn(said, done.stderr)
 
     def test_wrong_usage(self):
         for words, said in ((["--all", "map"], "--all runs every benchmark"), (["nap"], "no benchmark is called 'nap'"), (["--repeats", "0"], "--repeats needs a number from 1")):
@@ -235,6 +291,8 @@ class Page(unittest.TestCase):
         made = page.made_from(document(figure("a / b", 1.25, [1, 1.5], aim="≤ 1.3"), figure("no aim / b", 1), figure("c | d", 2.0, repeats=1, aim="≤ 1.3"),
                                        figure("first / b", 1, [1, 1], better="more", benchmark="log_call"), figure("second / b", 1, benchmark="log_call"),
                                        benchmarks=[state("metrics", busy=0.5), state("log_call", remark="a peer of our own"), state("hooks", "absent", "it needs torch")]))
+        unasked = [name for name in (*figures.BENCHMARKS, *figures.LONG) if name not in ("metrics", "log_call", "hooks")]
+        self.assertEqual(len(unasked), 20)
         self.assertEqual(made, (
             "Measured on 2026-01-02 at commit 01234567: 2 × P, 8 GiB of memory, ext4; Debian, Linux 6.1, GCC, build type release.\n"
             "**Not to be relied on: it was busy when these began: metrics.**\n\n"
@@ -242,7 +300,8 @@ class Page(unittest.TestCase):
             "| a / b | 1.25 [1 … 1.5] | ≤ 1.3 | `tools/bench metrics` |\n"
             "| c \\| d | 2 | ≤ 1.3, **missed** |  |\n"
             "| first / b | 1 [1 … 1] | more | `tools/bench log_call` |\n\n"
-            "Without figures, or not with all:\n\n- `hooks`: absent: it needs torch.\n\n`log_call`: a peer of our own.\n"))
+            "Without figures, or not with all:\n\n- `hooks`: absent: it needs torch.\n"
+            f"- not in the file: {', '.join(f'`{name}`' for name in unasked)}.\n\n`log_call`: a peer of our own.\n"))
         self.assertEqual(page.filled(f"above\n{page.BEGIN}old\n{page.END}below\n", document()).count("old"), 0)
         with self.assertRaises(ValueError):
             page.filled("no marks\n", document())

@@ -71,12 +71,11 @@ __all__ = [
     "suspects",
 ]
 
-# One module per framework, and bridges to what people look at. A module, and its framework, is imported when it is first used. dir() does not list them: help() and
-# inspect.getmembers() get every attribute that dir() lists, and would import them all, or fail.
-_HOOKS = ("bridges", "keras", "lightgbm", "lightning", "skorch", "sklearn", "spark", "torch", "transformers", "xgboost")
+# Imported, with what they need, when first used. dir() lists none of them: help() would import them all, or fail.
+_MODULES = ("bridges", "keras", "lightgbm", "lightning", "skorch", "sklearn", "spark", "torch", "transformers", "xgboost")
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _HOOKS:
+    if name in _MODULES:
         return _import_module(f"portolan.{name}")
     raise AttributeError(f"module 'portolan' has no attribute {name!r}")

@@ -143,11 +143,11 @@ class PortolanMixin:
 
     def __init__(self, *args: Any, portolan: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
         self._portolan: _TrainForward | None = None  # recording is switched off
+        options = dict(portolan or {})
+        self._portolan_id_column = options.pop("id_column", "id")
         if _environment.is_disabled():
             super().__init__(*args, **kwargs)
             return
-        options = dict(portolan or {})
-        self._portolan_id_column = options.pop("id_column", "id")
         how = _tokens.How(correct_share=options.pop("correct_share", 1.0), tokens=options.pop("tokens", False))
         what = _seen.What(how, *(options.pop(name, None) for name in ("observations", "task", "loss")))
         recorder = _hooks.Recorder("portolan.transformers.PortolanMixin", options.pop("run", None), "train-forward", options, what.task)
@@ -158,7 +158,7 @@ class PortolanMixin:
     def get_train_dataloader(self) -> Any:
         trainer: Any = self
         if self._portolan is None:
-            return super().get_train_dataloader()  # type: ignore[misc]
+            return self._unrecorded_dataloader()
         _trainer.check_packing("PortolanMixin", trainer.args)
         dataset, column = trainer.train_dataset, self._portolan_id_column
         columns = getattr(dataset, "column_names", None)
@@ -176,6 +176,17 @@ class PortolanMixin:
             return super().get_train_dataloader()  # type: ignore[misc]
         finally:
             trainer.train_dataset, trainer.data_collator, trainer._signature_columns = dataset, collator, signature
+
+    def _unrecorded_dataloader(self) -> Any:
+        """The Trainer's own, where recording is switched off. The ids reach the model as little as when it is on."""
+        trainer: Any = self
+        collator = trainer.data_collator
+        if self._portolan_id_column is not None:
+            trainer.data_collator = _ids.DropIds(collator, self._portolan_id_column)
+        try:
+            return super().get_train_dataloader()  # type: ignore[misc]
+        finally:
+            trainer.data_collator = collator
 
     def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, *args: Any, **kwargs: Any) -> Any:
         trainer: Any = super()

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from portolan import _packages
+from portolan import _files, _packages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,8 +113,12 @@ class Table:
         Example: ``portolan.measures("words").sort_values("variability", ascending=False).head()``"""
         from portolan._reading import _columns
 
+        import numpy
+
         names = [by] if isinstance(by, str) else list(by)
-        rising = [ascending] * len(names) if isinstance(ascending, bool) else list(ascending)
+        rising = [ascending] * len(names) if isinstance(ascending, (bool, int, numpy.bool_)) else list(ascending)
+        if not names:
+            raise ValueError(f"by names no column; the columns: {', '.join(self._names())}")
         self._check_names(names)
         if len(rising) != len(names):
             raise ValueError(f"ascending has {len(rising)} entries for {len(names)} columns")
@@ -130,7 +134,7 @@ class Table:
             text = io.StringIO()
             _columns.write_csv(text, self._names(), self._blocks())
             return text.getvalue()
-        with open(path, "w", encoding="utf-8", newline="") as file:
+        with _files.whole(path, "w", encoding="utf-8", newline="") as file:
             _columns.write_csv(file, self._names(), self._blocks())
         return None
 
@@ -140,7 +144,7 @@ class Table:
         Example: ``portolan.measures("words").to_parquet("measures.parquet")``"""
         parquet = _packages.needed("pyarrow.parquet", "to_parquet()")
         reader = self._arrow_reader("to_parquet()")
-        with parquet.ParquetWriter(os.fspath(path), reader.schema) as writer:
+        with _files.whole(path, "wb") as file, parquet.ParquetWriter(file, reader.schema) as writer:
             for batch in reader:
                 writer.write_batch(batch)
 
@@ -162,9 +166,11 @@ class Table:
         self._check_names(which)
         found = self._table()[which]
         if getattr(found, "ndim", 0) == 0:
+            import numpy
+
             from portolan._reading import _columns
 
-            (row,) = _columns.rows_of(self._table()[which : which + 1 or None])
+            (row,) = _columns.rows_of(numpy.array([found], self._dtype()))
             return _row_of(self._names(), row)
         return found if found.dtype.names is None else self._of(_packed(found))
 

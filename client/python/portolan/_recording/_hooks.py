@@ -131,7 +131,7 @@ class Recorder:
         self._guarded(log, self.run, epoch, ids, *arguments)
 
     def end_epoch(self, epoch: int) -> None:
-        if self.run is None:
+        if self.run is None or self.run.is_disabled:
             return
         if not self.run.is_shared:  # a process may have no share of a shared run
             self.say_if_empty(epoch)
@@ -139,7 +139,9 @@ class Recorder:
         self._guarded(self.run.end_epoch, epoch)
 
     def say_if_empty(self, epoch: int, why: str = "no batch came by, or none with outputs") -> None:
-        """One line, once, if nothing has been recorded in `epoch` so far."""
+        """One line, once, if nothing has been recorded in `epoch` so far. Of a run that is switched off that is meant."""
+        if self.run is not None and self.run.is_disabled:
+            return
         if self._rows == 0 and not self._said_empty:
             self._said_empty = True
             warn(f"{self.hook}: nothing was recorded in epoch {epoch}: {why}")
@@ -155,6 +157,8 @@ class Recorder:
             return
         assert self.run is not None
         if isinstance(self._given, Run):
+            if self.run.is_disabled:
+                return
             self.flush()
             if not self._lost:
                 print(_closing.line(self.run), file=sys.stderr, flush=True)

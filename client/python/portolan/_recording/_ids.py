@@ -58,4 +58,18 @@ class PopIds:
                 has = ", ".join(map(str, example)) if isinstance(example, Mapping) else type(example).__name__
                 raise KeyError(f"an example has no entry {self.id_column!r}; it has {has}")
         ids = [example[self.id_column] for example in examples]
-        return ids, self.collator([{name: value for name, value in example.items() if name != self.id_column} for example in examples])
+        return ids, self.collator([_without(example, self.id_column) for example in examples])
+
+
+class DropIds:
+    """The batch of a list of examples, without their ids. Examples that have none are collated as they are."""
+
+    def __init__(self, collator: Callable[[Any], Any], id_column: str) -> None:
+        self.collator, self.id_column = collator, id_column
+
+    def __call__(self, examples: list[Any]) -> Any:
+        return self.collator([_without(example, self.id_column) for example in examples])
+
+
+def _without(example: Any, name: str) -> Any:
+    return {key: value for key, value in example.items() if key != name} if isinstance(example, Mapping) and name in example else example

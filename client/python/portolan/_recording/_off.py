@@ -53,7 +53,8 @@ class Off(Run):
         return dict.fromkeys(_COUNTERS, 0)
 
     def __reduce__(self) -> Any:  # hooks that are copied have one with them
-        return Off, (), self.__dict__
+        kind = type(self)
+        return (Off, (), self.__dict__) if kind is Off else (_off_of, (kind.__bases__[0],), self.__dict__)
 
     def __repr__(self) -> str:
         return f"<portolan.Run {self._name!r} off: $PORTOLAN_DISABLED is set>"
@@ -62,8 +63,18 @@ class Off(Run):
 def switch_off(run: Run, name: Any, options: dict[str, Any]) -> None:
     """Makes an Off of a run that is being made. A class of the caller's that is made from Run keeps its own methods, before those of Off."""
     kind = type(run)
-    run.__class__ = Off if kind is Run else type(kind.__name__, (kind, Off), {})
+    run.__class__ = Off if kind is Run else _class_of(kind)
     Off.__init__(run, name, **options)  # type: ignore[arg-type]
+
+
+def _class_of(kind: type[Run]) -> type[Run]:
+    return type(kind.__name__, (kind, Off), {})
+
+
+def _off_of(kind: type[Run]) -> Run:
+    """One of a caller's class that was copied or pickled; its __init__() is not called again."""
+    made = _class_of(kind)
+    return made.__new__(made)
 
 
 def is_hook_off(hook: Any, kind: type, run: Any = None) -> bool:
