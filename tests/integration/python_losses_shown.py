@@ -230,4 +230,4 @@ def test_runs_names_the_kind(store):
         pass
     rows = table(says("runs", store=store))
     assert list(rows[0])[-1] == "kind" and {row["name"]: row["kind"] for row in rows} == {"run": "loss", "labels": "labels", "nothing": ""}
-    assert {run.name: run.kind for run in portolan.runs(store)} == {"run": "loss", "labels": "labels", "nothing": ""}
+    assert {run.name: run.kind for run in portolan.runs(store)} == {"run": "loss", "labels": "labels", "nothing": None}
