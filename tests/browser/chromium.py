@@ -10,7 +10,7 @@ import urllib.parse
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import ElementNotInteractableException, StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.by import By
@@ -183,9 +183,9 @@ class Page:
         actions.perform()
 
     def press(self, *keys):
-        """Keys, to whatever has the focus, also if the page puts another element in its place meanwhile."""
+        """Keys, to whatever has the focus, once it can be seen, also if the page puts another element in its place meanwhile."""
         def is_sent(key):
-            with contextlib.suppress(StaleElementReferenceException):
+            with contextlib.suppress(ElementNotInteractableException, StaleElementReferenceException):
                 self.here().switch_to.active_element.send_keys(key)
                 return True
 
