@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 /* Has the program find nothing open but its standard files. close_range() can say so from Linux 5.11 on; before, each
- * open file is looked up. Both are asked for by number, as glibc 2.28 has no function for them. Nothing is allocated: the memory is the parent's. False: errno says what failed. */
+ * open file is looked up. Both are asked for by number, as glibc 2.28 has no function for them. Nothing is allocated:
+ * the memory is the parent's. False: errno says what failed. */
 static bool
 start_mark_files(void)
 {

@@ -14,8 +14,8 @@
 #include <portolan/clock.h>
 #include <portolan/error.h>
 
-#include <dlfcn.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -161,8 +161,8 @@ embedded_is_served(const struct embedded *embedded)
 	return served;
 }
 
-/* Has the child close every file that is open here, but for the standard ones; glibc has closefrom() for this from 2.34 on. Returns
- * 0 or an errno. */
+/* Has the child close every file that is open here, but for the standard ones; glibc has a function for this from 2.34
+ * on only. Returns 0 or an errno. */
 static int
 embedded_close_files(posix_spawn_file_actions_t *files)
 {

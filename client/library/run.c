@@ -166,8 +166,8 @@ run_check_wanted(const struct portolan_run *run, struct portolan_error *error)
 	return status;
 }
 
-/* By the clock of the wall, as glibc has pthread_mutex_clocklock() from 2.30 on only. Where somebody sets that clock back, one slice
- * is longer. */
+/* By the clock of the wall, as glibc has pthread_mutex_clocklock() from 2.30 on only. If somebody sets that clock back,
+ * one slice takes longer. */
 static int
 run_lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 {
