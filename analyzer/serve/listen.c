@@ -15,8 +15,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 128
-
 bool
 listen_is_loopback(const char *host)
 {
@@ -93,7 +91,7 @@ listen_open_unix(struct listening *listening, struct portolan_error *error)
 	mask = umask(0177); /* 0600 */
 	bound = bind(listening->socket, (const struct sockaddr *)&name, sizeof(name));
 	umask(mask);
-	if (bound != 0 || listen(listening->socket, BACKLOG) != 0) {
+	if (bound != 0 || listen(listening->socket, SOMAXCONN) != 0) {
 		error_set(error, PORTOLAN_E_SYSTEM, "cannot listen on %s: %s", path, strerror(errno));
 		close(listening->socket);
 		return PORTOLAN_E_SYSTEM;
@@ -127,7 +125,7 @@ listen_bind(const struct addrinfo *where)
 	if (bound < 0)
 		return -1;
 	if (setsockopt(bound, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
-	    bind(bound, where->ai_addr, where->ai_addrlen) == 0 && listen(bound, BACKLOG) == 0)
+	    bind(bound, where->ai_addr, where->ai_addrlen) == 0 && listen(bound, SOMAXCONN) == 0)
 		return bound;
 	why = errno;
 	close(bound);

@@ -4,7 +4,9 @@
  *
  * Any user of this machine can open connections and send nothing, or a byte now and then; a timeout alone would not
  * stop that. The newest connection stays, as it is the most likely to send a request. Shutting down a connection's
- * socket ends the thread that waits for it.
+ * socket ends the thread that waits for it. After each that is closed, the thread that takes connections pauses. So
+ * however fast strangers connect, a new connection has `most` pauses' time to show the token, and the threads of those
+ * that were closed have time to end: above its own limit, the daemon would refuse whoever comes next.
  */
 #include "peers.h"
 
@@ -12,6 +14,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
+
+#define PAUSE_NS 500000
 
 struct peer {
 	int socket;
@@ -60,28 +65,31 @@ peers_shut(struct peers *peers, struct peer *peer)
 	peers->count--;
 }
 
-static void
+/* If a new connection needs room, closes the oldest one that has not shown the token. True: one was closed. */
+static bool
 peers_make_room(struct peers *peers)
 {
 	struct peer *peer = peers->oldest;
 
 	if (peers->count < peers->most)
-		return;
+		return false;
 	while (peer && (peer->is_trusted || peer->is_shut))
 		peer = peer->newer;
 	if (peer)
 		peers_shut(peers, peer);
+	return peer;
 }
 
 struct peer *
 peers_come(struct peers *peers, int socket)
 {
 	struct peer *peer = malloc(sizeof(*peer));
+	bool closed;
 
 	if (!peer)
 		return NULL;
 	pthread_mutex_lock(&peers->lock);
-	peers_make_room(peers);
+	closed = peers_make_room(peers);
 	*peer = (struct peer){.socket = socket, .older = peers->newest};
 	*(peers->newest ? &peers->newest->newer : &peers->oldest) = peer;
 	peers->newest = peer;
@@ -89,6 +97,8 @@ peers_come(struct peers *peers, int socket)
 	if (peers->at_end)
 		peers_shut(peers, peer);
 	pthread_mutex_unlock(&peers->lock);
+	if (closed)
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
 	return peer;
 }
 

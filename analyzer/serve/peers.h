@@ -11,8 +11,9 @@ struct peer;
 struct peers *peers_new(size_t most); /* beyond `most` connections, one is closed for each new one */
 void peers_free(struct peers *peers); /* all connections must have gone; NULL: does nothing */
 
-/* Adds a connection. Its socket must stay open until peers_go(). NULL: out of memory; the connection is then not
- * counted. This function and those below are safe from several threads; those below do nothing with NULL. */
+/* Adds a connection. If another one is closed for it, pauses for half a millisecond. Its socket must stay open until
+ * peers_go(). NULL: out of memory; the connection is then not counted. This function and those below are safe from
+ * several threads; those below do nothing with NULL. */
 struct peer *peers_come(struct peers *peers, int socket);
 void peers_go(struct peers *peers, struct peer *peer);
 void peers_trust(struct peers *peers, struct peer *peer); /* it has shown the token, and is not closed for others */
