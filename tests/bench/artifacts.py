@@ -162,7 +162,7 @@ def run(report, programs, repeats):
                 theirs, ours = [turn[column] for turn in seconds[name]], seconds[command]
                 processor, wall = ([one[kind] / other[kind] for one, other in zip(theirs, ours)] for kind in (0, 1))
                 taken = [harness.spread(values)[0] for values in (*zip(*ours), *zip(*theirs))]
-                report.ratio(f"{command}, {RECORDS:,} records: script with {name} / ours", wall, aim="≥ 20",
+                report.ratio(f"{command}, {RECORDS:,} records: script with {name} / ours", wall, aim="≥ 40",
                              note="wall time; processor time {:.3g} ×; ours {:.2f} s of the processor in {:.2f} s, the script {:.1f} s "
                                   "in {:.1f} s".format(harness.spread(processor)[0], *taken))
     finally:

@@ -242,7 +242,7 @@ def _crossing_columns() -> dict[str, Column]:
     columns = {
         "correctness": F.col("right") / F.col("epochs"),
         "forgetting_events": F.col("forgetting_events").cast("int"),
-        "never_learned": (F.col("right") == 0).cast("int"),
+        "never_learned": F.col("right") == 0,
         "first_learned": F.col("first_learned").cast("int"),
         "always_right_after": F.when(is_right, right_since).cast("int"),
         "always_wrong_after": F.when(~is_right, wrong_since).cast("int"),

@@ -150,7 +150,7 @@ def check_request(by: str, fraction: float | None, count: int | None, threshold:
 def _value(table: DataFrame, rule: Rule, by: str, seed: int) -> Column:
     """The column that the rule sorts by."""
     if rule.kind in ("forgettable", "forgetting"):
-        return F.when(F.col("never_learned") > 0, math.inf).otherwise(F.col("forgetting_events").cast("double"))
+        return F.when(F.col("never_learned"), math.inf).otherwise(F.col("forgetting_events").cast("double"))
     if rule.kind == "random":
         return F.xxhash64(F.lit(seed).cast("long"), F.col("id").cast("string"))
     if rule.measure not in table.columns or rule.measure in ("id", "run", "label"):
@@ -169,7 +169,7 @@ def _measures_of(table: DataFrame) -> list[str]:
 
 def _in_set(table: DataFrame, rule: Rule, regions: tuple[float, float] | None) -> DataFrame:
     if rule.kind == "forgettable":
-        return table.where("never_learned > 0 OR forgetting_events > 0")
+        return table.where("never_learned OR forgetting_events > 0")
     if rule.kind not in _REGIONS:
         return table
     variability, confidence = regions if regions is not None else (_top_third(table), 0.5)
