@@ -59,7 +59,7 @@ def written(version, page, folder, zig, codename):
     parts = [library(folder, path.stem, codename) for path in sorted(folder.glob("*.version"))]
     parts.append(Component(name="libc++", version=zig, type=ComponentType.LIBRARY, bom_ref="libc++", purl=PackageURL("pypi", None, "ziglang", zig),
                            licenses=[LicenseExpression("Apache-2.0 WITH LLVM-exception")], properties=[Property(name="portolan:linked", value="linked into libzmq")]))
-    parts.append(Component(name="d3", version=d3, type=ComponentType.LIBRARY, bom_ref="d3", purl=PackageURL("npm", None, "d3", d3), licenses=[LicenseExpression("BSD-3-Clause AND ISC")],
+    parts.append(Component(name="d3", version=d3, type=ComponentType.LIBRARY, bom_ref="d3", purl=PackageURL("npm", None, "d3", d3), licenses=[LicenseExpression("BSD-3-Clause AND ISC AND MIT")],
                            properties=[Property(name="portolan:linked", value="a part of the live page")]))
     bill = Bom(components=parts)
     bill.metadata.component = program
