@@ -98,6 +98,15 @@ class Release(unittest.TestCase):
         self.assertIn("packages: FAILED", said)
         self.assertFalse((self.output / "portolan-1.tar").exists())
 
+    def test_a_step_that_says_nothing_has_proved_nothing(self):
+        tools = self.clone / "build-release"
+        (tools / "bin").mkdir(parents=True)
+        shutil.copy(ROOT / "tools/lib/release.txt", tools)  # as if it had been installed
+        for said, verdict in (("echo valid", "citation: proved: valid"), ("true", "citation: FAILED"), ("false", "citation: FAILED")):
+            (tools / "bin/cffconvert").write_text(f"#!/bin/sh\n{said}\n", encoding="utf-8")
+            (tools / "bin/cffconvert").chmod(0o755)
+            self.assertIn(verdict, self.release("citation")[1])
+
     def test_wrong_usage(self):
         for words, said in ((["--skip", "all"], "no step is called 'all'"), (["tidy"], "no step is called 'tidy'"), (["--all"], "unknown option --all")):
             self.assertEqual(self.release(*words)[0], 2)
