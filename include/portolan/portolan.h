@@ -159,7 +159,7 @@ enum portolan_scores {
 	PORTOLAN_LOSSES = 5, /* n × 1: the loss of any task, finite; without `gold` and `correct` */
 };
 
-#define PORTOLAN_OWN_COLUMNS 16 /* a run may have at most so many */
+#define PORTOLAN_OWN_COLUMNS 16 /* how many struct portolan_column, by name, a run may have at most */
 
 /* A column of the caller's own: one more number for each observation, n × F32 or F64, under a name that the caller
  * chooses. It is kept with the observations. The mean of an example's numbers over the epochs is a measure of that
@@ -243,6 +243,7 @@ struct portolan_stats {
 	uint64_t waits;      /* calls that had to wait for room */
 };
 
+/* Copies to *stats what has been counted up to now. */
 PORTOLAN_PUBLIC int portolan_get_stats(const portolan_run *run, struct portolan_stats *stats);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 #!/bin/bash
 # glibc.sh PROCESSOR ZIG FOLDER: compilers in FOLDER/bin for a processor (x86_64, aarch64) and the C library of RHEL 8, whatever this system has: `cc` is
-# Debian's gcc, as the kernels for wide registers need it; `c++` is Zig's clang, which links its own C++ library in. A second time they are there.
+# Debian's gcc, as the kernels for wide registers need it; `c++` is Zig's clang, which links its own C++ library in. A second time they are there, unless this script has changed.
 # Headers and the shared objects to link with come from Zig, which describes every release of glibc. A system's own libc would mark the programs with its versions of symbols.
 set -euo pipefail
 
 processor=$1 zig=$(realpath "$2") folder=$(realpath -m "$3")
 minor=28
-wanted="1 2.$minor $("$zig" version)" # raised where what is below changes
+wanted="$(sha256sum <"${BASH_SOURCE[0]}") 2.$minor $("$zig" version)"
 if [ "$(cat "$folder/made" 2>/dev/null)" = "$wanted" ]; then
 	exit 0
 fi
@@ -39,10 +39,11 @@ ln -sf Scrt1.o "$folder/lib/crt1.o"
 for name in crti.o crtn.o; do # gcc names them, though initialisers do not need them
 	"$gcc" -x c -c /dev/null -o "$folder/lib/$name"
 done
+# No build id: it is a checksum of what is stripped later, too, and so of the folder's name.
 cat >"$folder/bin/cc" <<TXT
 #!/bin/sh
 exec $gcc -nostdinc -isystem "$("$gcc" -print-file-name=include)" -isystem "$folder/include" -D__GLIBC_MINOR__=$minor \\
-	-B"$folder/lib" -L"$folder/lib" -Wl,-rpath-link,"$folder/lib" -static-libgcc "\$@"
+	-B"$folder/lib" -L"$folder/lib" -Wl,-rpath-link,"$folder/lib" -static-libgcc -Wl,--build-id=none "\$@"
 TXT
 cat >"$folder/bin/c++" <<TXT
 #!/bin/sh

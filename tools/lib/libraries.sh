@@ -1,14 +1,15 @@
 #!/bin/bash
 # libraries.sh PREFIX MIRROR PROCESSOR COMPILERS: what a wheel carries, from Debian's sources, by the compilers of glibc.sh: libzmq without Kerberos, PGM, NORM and libbsd;
 # libmicrohttpd without GnuTLS; LMDB; and, as archives that are linked in, libsodium, msgpack, xxHash, Jansson and libunistring.
-# A second time they are there. Needs apt's source index, which it keeps in PREFIX; no root. Leaves SOURCE.version and SOURCE.copyright of each source package.
+# A second time they are there, unless this script has changed. Needs apt's source index, which it keeps in PREFIX; no root. Leaves SOURCE.version, SOURCE.copyright and
+# SOURCE.sha256 (of the files that Debian has it in) of each source package.
 set -euo pipefail
 
 prefix=$(realpath -m "$1") mirror=$2 processor=$3 compilers=$(realpath -m "$4")
 # shellcheck source=/dev/null
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 
-wanted="6 $codename $(cat "$compilers/made")" # raised where what is below changes
+wanted="$(sha256sum <"${BASH_SOURCE[0]}") $codename $(cat "$compilers/made")"
 if [ "$(cat "$prefix/made" 2>/dev/null)" = "$wanted" ]; then
 	exit 0
 fi
@@ -33,6 +34,7 @@ enter() {
 	version=$(dpkg-parsechangelog -S Version)
 	echo "$version" >"$prefix/$1.version"
 	cp debian/copyright "$prefix/$1.copyright"
+	(cd .. && sha256sum "$1"_* >"$prefix/$1.sha256")
 }
 
 # configure OPTIONS...: for the processor, into PREFIX.

@@ -1,15 +1,19 @@
-"""licences.py WHEEL COMPILED: puts into a repaired wheel, beside the project's own licence, that of every library which it carries, in a file of its own or linked in:
-what Debian says of the source packages that were compiled into the folder COMPILED (libraries.sh).
+"""licences.py WHEEL COMPILED SOURCES: puts into a repaired wheel, beside the project's own licence, that of every library which it carries, in a file of its own or linked in:
+what Debian says of the source packages that were compiled into the folder COMPILED (libraries.sh). And the bill of materials (bill.py), where PEP 770 looks for it.
 """
 
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
+import bill
 
-def main(wheel, compiled):
+
+def main(wheel, compiled, sources):
     path = Path(wheel)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", folder, path], check=True)
@@ -19,6 +23,11 @@ def main(wheel, compiled):
         target.mkdir(parents=True)
         for copyright_file in sorted(Path(compiled).glob("*.copyright")):
             shutil.copyfile(copyright_file, target / f"{copyright_file.stem}.txt")
+        (info / "sboms").mkdir(exist_ok=True)
+        page = Path(sources, "analyzer/serve/page/d3.min.js").read_text(encoding="utf-8")
+        codename = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        text = bill.written(path.name.split("-")[1], page, Path(compiled), version("ziglang"), codename)
+        (info / "sboms" / bill.NAME).write_text(text, encoding="utf-8")
         path.unlink()
         subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", path.parent, root], check=True)
 

@@ -6,7 +6,7 @@ declare -A package_lists=(
 	[build]="gcc libc6-dev pkg-config meson ninja-build scdoc libzmq3-dev libmsgpack-c-dev|libmsgpack-dev liblmdb-dev libxxhash-dev libjansson-dev
 		libunistring-dev libmicrohttpd-dev python3 python3-dev gnuplot-nox"
 	[demo]="python3-numpy python3-sklearn wamerican wbritish wfrench wngerman wspanish witalian wswedish wdutch wportuguese"
-	[test]="libcmocka-dev g++ nginx nodejs openssl python3-numpy python3-prometheus-client python3-pytest python3-sklearn python3-zmq python3-msgpack
+	[test]="libcmocka-dev g++ groff-base nginx nodejs openssl python3-numpy python3-prometheus-client python3-pytest python3-sklearn python3-zmq python3-msgpack
 		zsh fish"
 	[lint]="clang-tidy git python3-venv shellcheck"
 	[browser]="chromium chromium-driver firefox-esr libgl1-mesa-dri python3-selenium python3-venv xvfb"
