@@ -114,28 +114,40 @@ keys_check_file(const char *path, const struct stat *status, enum keys_kind kind
 }
 
 int
-keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool *exposed, struct portolan_error *error)
+keys_load(const char *path, enum keys_kind kind, char data[KEYS_MAX_FILE + 1], size_t *size, bool *exposed,
+          struct portolan_error *error)
 {
 	/* Opening a fifo must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), result;
-	struct portolan_error inner = {0};
-	char data[KEYS_MAX_FILE + 1];
 	struct stat status;
-	ssize_t size = -1;
+	ssize_t got = -1;
 
 	if (fd < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "keys: %.300s: %s", path, strerror(errno));
 	result = fstat(fd, &status) < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "keys: %.300s: %s", path, strerror(errno))
 	                                : keys_check_file(path, &status, kind, exposed, error);
-	if (result == 0 && (size = read(fd, data, sizeof(data))) < 0)
+	if (result == 0 && (got = read(fd, data, KEYS_MAX_FILE + 1)) < 0)
 		result = error_set(error, PORTOLAN_E_SYSTEM, "keys: %.300s: %s", path, strerror(errno));
 	close(fd);
+	if (result == 0)
+		*size = (size_t)got;
+	return result;
+}
+
+int
+keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool *exposed, struct portolan_error *error)
+{
+	struct portolan_error inner = {0};
+	char data[KEYS_MAX_FILE + 1];
+	size_t size;
+	int result = keys_load(path, kind, data, &size, exposed, error);
+
 	if (result < 0)
 		return result;
 	if (size > KEYS_MAX_FILE)
 		result = keys_malformed("this is too long for a key file", &inner);
 	else
-		result = keys_parse(data, (size_t)size, kind, text, &inner);
+		result = keys_parse(data, size, kind, text, &inner);
 	explicit_bzero(data, sizeof(data));
 	return result < 0 ? error_set(error, result, "keys: %.300s: %s", path, inner.message) : 0;
 }

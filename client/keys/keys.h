@@ -34,6 +34,11 @@ enum keys_kind { KEYS_SECRET, KEYS_PUBLIC };
 int keys_parse(const char *data, size_t size, enum keys_kind kind, char text[KEYS_TEXT_SIZE],
                struct portolan_error *error);
 
+/* Reads the bytes of a key file into `data`, which has room for KEYS_MAX_FILE + 1 of them, and checks who may write and
+ * read it (see keys_read()). *size > KEYS_MAX_FILE: the file is longer than a key file is. */
+int keys_load(const char *path, enum keys_kind kind, char data[KEYS_MAX_FILE + 1], size_t *size, bool *exposed,
+              struct portolan_error *error);
+
 /* Can only its owner write in the directory? */
 int keys_check_directory(const char *path, struct portolan_error *error);
 

@@ -111,10 +111,11 @@ handshake_take_event(struct portolan_run *run, unsigned event, uint32_t value)
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
 		handshake_note_failure(
-		        run, handshake->may_pass
-		                     ? "has too many connections (its --max-memory sets how many); trying again"
-		                     : "does not know this client's key; put its public key into the clients "
-		                       "directory there");
+		        run,
+		        handshake->may_pass
+		                ? "has too many connections (its --max-memory and limit of open files set how many); trying again"
+		                : "does not know this client's key; put its public key into the clients "
+		                  "directory there");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 		if (++handshake->broken >= BROKEN_ENOUGH)

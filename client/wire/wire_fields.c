@@ -37,6 +37,7 @@ static const char *const code_names[] = {
         [WIRE_E_TOO_MANY_IDS] = "too-many-ids",
         [WIRE_E_SESSION_DIFFERS] = "session-differs",
         [WIRE_E_OWNER] = "owner",
+        [WIRE_E_RIGHTS] = "rights",
         [WIRE_E_OTHER] = "other",
 };
 

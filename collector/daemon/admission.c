@@ -7,6 +7,10 @@
  * is over. So all older connections have been admitted; and of the younger ones, at most as many as questions were
  * answered with yes in that time.
  *
+ * libzmq hands what is said about a connection here to whoever receives its messages (zmq_msg_gets()): so the key that
+ * a connection came with is known at every `open`. A peer cannot say another one: what is said here comes first, and
+ * the key is only asked for where there always is one.
+ *
  * Descriptors bound the number of all connections, admitted or not (interpose.c): DESCRIPTORS_RESERVED of the process's
  * descriptors must stay free of them.
  */
@@ -83,6 +87,8 @@ admission_open(struct admission *admission, void *context, size_t max_memory, co
 		                 zmq_strerror(zmq_errno()));
 	if (list)
 		allow_list_read(&admission->list, true);
+	if (admission->list.unclear.code)
+		return error_set(error, PORTOLAN_E_INVALID, "%s", admission->list.unclear.message);
 	if (admission->list.bad > ALLOW_LIST_LINES)
 		log_line("keys: %zu more files in %.300s admit nobody", admission->list.bad - ALLOW_LIST_LINES, list);
 	return 0;
@@ -187,22 +193,37 @@ admission_receive(struct admission *admission, struct part parts[PARTS], bool *v
 }
 
 /* Answers a question, without a user id: libzmq would put that into the connection's queue, and count it there for
- * ever. */
+ * ever. `about`: the connection's properties, as libzmq wants them. */
 static void
-admission_reply(struct admission *admission, const struct part *request, const char *status, const char *text)
+admission_reply(struct admission *admission, const struct part *request, const char *status, const char *text,
+                const void *about, size_t about_size)
 {
 	zmq_send(admission->handler, "1.0", 3, ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, request->data, (size_t)request->size, ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, status, 3, ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, text, strlen(text), ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, "", 0, ZMQ_DONTWAIT | ZMQ_SNDMORE);
-	zmq_send(admission->handler, "", 0, ZMQ_DONTWAIT);
+	zmq_send(admission->handler, about, about_size, ZMQ_DONTWAIT);
+}
+
+/* Lets a connection in, and notes its key (empty: none) as its property: the length of the name, the name, the length
+ * of the value in four bytes, the value (ZeroMQ RFC 23). */
+static void
+admission_let_in(struct admission *admission, const struct part *request, const char *key)
+{
+	const size_t name = strlen(ADMISSION_KEY), value = strlen(key);
+	uint8_t about[1 + sizeof(ADMISSION_KEY) + 4 + KEYS_TEXT_SIZE] = {(uint8_t)name};
+
+	memcpy(about + 1, ADMISSION_KEY, name);
+	about[1 + name + 3] = (uint8_t)value;
+	memcpy(about + 1 + name + 4, key, value);
+	admission_reply(admission, request, "200", "", about, value ? 1 + name + 4 + value : 0);
 }
 
 static void
 admission_refuse_key(struct admission *admission, const struct part *parts, const char *key, int64_t now)
 {
-	admission_reply(admission, &parts[REQUEST], "400", "this key is not known here");
+	admission_reply(admission, &parts[REQUEST], "400", "this key is not known here", "", 0);
 	if (throttle_log(&admission->refused, 1, now,
 	                 "refused a connection from %.64s, whose key is not in %s: public %s", parts[ADDRESS].data,
 	                 admission->directory, key) &&
@@ -236,28 +257,29 @@ admission_has_place(const struct admission *admission, bool is_stranger, int64_t
 static void
 admission_answer_one(struct admission *admission, const struct part *parts, bool valid, int64_t now)
 {
-	const char *domain = parts[DOMAIN].data, *name = NULL;
+	const char *domain = parts[DOMAIN].data;
 	char key[KEYS_TEXT_SIZE] = "";
+	bool known = false;
 
 	valid = valid && strcmp(parts[VERSION].data, "1.0") == 0 && strlen(domain) == 5;
 	if (valid && strncmp(domain, "keys", 4) == 0) {
 		if (strcmp(parts[MECHANISM].data, "CURVE") == 0 && parts[CREDENTIALS].size == KEYS_SIZE &&
 		    zmq_z85_encode(key, (const uint8_t *)parts[CREDENTIALS].data, KEYS_SIZE))
-			name = allow_list_find(&admission->list, key);
+			known = allow_list_find(&admission->list, key) != NULL;
 	} else if (valid && strcmp(parts[MECHANISM].data, "NULL") == 0) {
-		name = "";
+		known = true;
 	}
-	if (!name) {
+	if (!known) {
 		admission_refuse_key(admission, parts, key, now);
 	} else if (!admission_has_place(admission, domain[4] != '0', now)) {
-		admission_reply(admission, &parts[REQUEST], "500", "too many connections");
+		admission_reply(admission, &parts[REQUEST], "500", "too many connections", "", 0);
 		throttle_log(&admission->crowded, 1, now, "refused a connection: %zu are the most that %s",
 		             admission->most, admission->bound);
 	} else {
 		unsigned number = (unsigned)(domain[4] - '0') % ADMISSION_SOCKETS;
 
 		admission->answered[number][admission->at[number]++ % admission->most] = now;
-		admission_reply(admission, &parts[REQUEST], "200", "");
+		admission_let_in(admission, &parts[REQUEST], key);
 	}
 }
 

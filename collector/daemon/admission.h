@@ -16,9 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ADMISSION_HANDSHAKE_MS 5000 /* ZMQ_HANDSHAKE_IVL: by then a connection is admitted, or closed */
-#define DESCRIPTORS_RESERVED 96     /* for the store, its files, and other descriptors that are no connections */
-#define ADMISSION_SOCKETS 3         /* the routers; number 0 is the store's own, which strangers do not reach */
+#define ADMISSION_HANDSHAKE_MS 5000    /* ZMQ_HANDSHAKE_IVL: by then a connection is admitted, or closed */
+#define DESCRIPTORS_RESERVED 96        /* for the store, its files, and other descriptors that are no connections */
+#define ADMISSION_KEY "X-Portolan-Key" /* property of a connection and its messages: its public key, if it has one */
+#define ADMISSION_SOCKETS 3            /* the routers; number 0 is the store's own, which strangers do not reach */
 
 struct admission {
 	void *handler;                     /* poll it for ZMQ_POLLIN */

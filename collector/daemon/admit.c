@@ -22,10 +22,11 @@
 #define STARTED_AHEAD_S 60
 #define CONTEST_MS 60000
 
-/* Reasons why a session is not let in, besides the store's codes. The store returns none of these three. */
+/* Reasons why a session is not let in, besides the store's codes. The store returns none of these four. */
 #define NO_BEGINNING PORTOLAN_E_REFUSED
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
 #define RUN_HELD PORTOLAN_E_TIMEOUT
+#define BEYOND_LIMITS PORTOLAN_E_FORKED
 
 /* The session's start in ns since 1970: the client's own, but at most STARTED_AHEAD_S from now. Otherwise a session
  * whose clock is ahead would win over all others for that long. */
@@ -149,11 +150,14 @@ admit_hash_content(const struct wire_open *open)
 	return hash ? hash : 1;
 }
 
-/* Checks that a known session continues unchanged: its batches must not go into another run. */
+/* Checks that a known session continues unchanged: its batches must not go into another run. Who may not record that
+ * run learns nothing about it. */
 static int
-admit_check_known(uint64_t content, uint64_t stored, const char *run, const struct wire_open *open,
-                  struct portolan_error *error)
+admit_check_known(const struct sender *sender, uint64_t content, uint64_t stored, const char *run,
+                  const struct wire_open *open, struct portolan_error *error)
 {
+	if (!limits_admit_run(sender->limits, run, strlen(run)))
+		return BEYOND_LIMITS;
 	if (content && content != admit_hash_content(open))
 		return error_set(error, SESSION_DIFFERS,
 		                 "the session is known: it records into run '%s', and began with another run, mode, "
@@ -178,17 +182,32 @@ admit_make_live(struct ingest *ingest, struct session *session, struct portolan_
 	return result;
 }
 
+/* Reads what the run of a known session is called. Damage there is nothing to tell a sender of whom it is not known
+ * whether he may record the run. */
+static int
+admit_find_name(struct ingest *ingest, const struct sender *sender, uint32_t number, struct store_run_info *info,
+                struct portolan_error *error)
+{
+	const struct run *run = sessions_find_run(&ingest->sessions, number);
+	int result;
+
+	if (run && !limits_admit_run(sender->limits, run->name, strlen(run->name)))
+		return BEYOND_LIMITS;
+	result = run && run->damaged ? 0 : store_writer_run_info(ingest->writer, number, info, error);
+	return result == STORE_E_CORRUPT && sender->limits ? BEYOND_LIMITS : result;
+}
+
 /* Takes up a session that the store knows. */
 static int
-admit_stored_session(struct ingest *ingest, const struct wire_open *open, uint32_t number, uint32_t session_number,
-                     int64_t now, struct session **session, struct portolan_error *error)
+admit_stored_session(struct ingest *ingest, const struct sender *sender, const struct wire_open *open, uint32_t number,
+                     uint32_t session_number, int64_t now, struct session **session, struct portolan_error *error)
 {
 	struct store_session_info known;
 	struct store_run_info info;
-	int result = admit_check_sound(ingest, number, error)
-	             ?: store_writer_run_info(ingest->writer, number, &info, error)
+	int result = admit_find_name(ingest, sender, number, &info, error)
+	             ?: admit_check_sound(ingest, number, error)
 	             ?: store_writer_session_info(ingest->writer, number, session_number, &known, error)
-	             ?: admit_check_known(known.content, known.acknowledged, info.name, open, error);
+	             ?: admit_check_known(sender, known.content, known.acknowledged, info.name, open, error);
 
 	return result < 0 ? result : take_over_session(ingest, number, session_number, info.name, now, session, error);
 }
@@ -268,14 +287,14 @@ admit_new_session(struct ingest *ingest, const struct wire_frame *frame, size_t 
 
 /* Brings a session into the table: one that the store knows, or a new one. */
 static int
-admit_session(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
-              struct portolan_error *error)
+admit_session(struct ingest *ingest, const struct sender *sender, const struct wire_frame *frame, size_t size,
+              int64_t now, struct session **session, struct portolan_error *error)
 {
 	uint32_t run, number;
 	int result = store_writer_find_session(ingest->writer, frame->session, &run, &number, error);
 
 	if (result == 0)
-		result = admit_stored_session(ingest, &frame->open, run, number, now, session, error);
+		result = admit_stored_session(ingest, sender, &frame->open, run, number, now, session, error);
 	else if (result == STORE_E_NO_RUN)
 		result = admit_new_session(ingest, frame, size, now, session, error);
 	if (result < 0)
@@ -333,19 +352,32 @@ admit_refuse_for_now(struct ingest *ingest, const struct peer *peer, const struc
 	return true;
 }
 
-/* Answers an `open` that failed with `result`. If the peer is not `trusted`, its `overwrite` was not considered. */
 static void
-admit_refuse(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, int result,
-             const struct portolan_error *error, int64_t now)
+admit_refuse_to_replace(struct ingest *ingest, const struct sender *sender, const struct wire_frame *frame, int64_t now)
+{
+	if (sender->limits)
+		reply_keeps_runs(ingest, sender, frame->session, frame->open.run, false, now);
+	else
+		reply_not_owner(ingest, sender->peer, frame->session, frame->open.run);
+}
+
+/* Answers an `open` that failed with `result`. If the sender may not replace a run, its `overwrite` was not
+ * considered. */
+static void
+admit_refuse(struct ingest *ingest, const struct sender *sender, bool may_replace, const struct wire_frame *frame,
+             int result, const struct portolan_error *error, int64_t now)
 {
 	const struct wire_open *open = &frame->open;
+	const struct peer *peer = sender->peer;
 	char name[256];
 
 	copy_name(name, open->run);
-	if (result == RUN_HELD)
+	if (result == BEYOND_LIMITS)
+		reply_beyond_session(ingest, sender, frame->session, open->run, now);
+	else if (result == RUN_HELD)
 		reply_held(ingest, peer, frame->session, error->message);
-	else if (!trusted && open->overwrite && (result == STORE_E_EXISTS || result == STORE_E_CORRUPT))
-		reply_not_owner(ingest, peer, frame->session, open->run);
+	else if (!may_replace && open->overwrite && (result == STORE_E_EXISTS || result == STORE_E_CORRUPT))
+		admit_refuse_to_replace(ingest, sender, frame, now);
 	else if (result == STORE_E_EXISTS && open->overwrite && !open->late && !open->whole &&
 	         admit_note_contest(ingest, name, now))
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
@@ -355,9 +387,10 @@ admit_refuse(struct ingest *ingest, const struct peer *peer, bool trusted, const
 }
 
 void
-admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, size_t size,
-           int64_t now)
+admit_open(struct ingest *ingest, const struct sender *sender, bool may_replace, const struct wire_frame *frame,
+           size_t size, int64_t now)
 {
+	const struct peer *peer = sender->peer;
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 	const size_t pending = store_writer_pending(ingest->writer);
 	struct wire_frame allowed = {.kind = WIRE_OPEN, .open = frame->open};
@@ -365,11 +398,20 @@ admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const s
 	int result = 0;
 
 	memcpy(allowed.session, frame->session, WIRE_SESSION_SIZE);
-	allowed.open.overwrite &= trusted;
+	allowed.open.overwrite &= may_replace;
+	/* Before anything is looked up: the answer, and how soon it comes, tells nothing of what the store holds. */
+	if (!limits_admit_run(sender->limits, frame->open.run.data, frame->open.run.size)) {
+		reply_beyond_prefix(ingest, sender, frame->session, frame->open.run, now);
+		return;
+	}
 	if (frame->open.store && memcmp(frame->open.store, store_writer_id(ingest->writer), WIRE_STORE_SIZE) != 0) {
 		reply_error(ingest, peer, frame->session, WIRE_E_OTHER_STORE, 0,
 		            "the collector serves another store than the one of this session (which was removed, or is "
 		            "elsewhere)");
+		return;
+	}
+	if (session && !limits_admit_run(sender->limits, session->run->name, strlen(session->run->name))) {
+		reply_beyond_session(ingest, sender, frame->session, frame->open.run, now);
 		return;
 	}
 	if (session && session->now.state == SESSION_REMOVED) {
@@ -379,14 +421,14 @@ admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const s
 	if (admit_refuse_for_now(ingest, peer, frame, session, now))
 		return;
 	if (!session)
-		result = admit_session(ingest, &allowed, size, now, &session, &error);
+		result = admit_session(ingest, sender, &allowed, size, now, &session, &error);
 	else
-		result = admit_check_known(session->content, session->stored.sequence, session->run->name, &frame->open,
-		                           &error);
+		result = admit_check_known(sender, session->content, session->stored.sequence, session->run->name,
+		                           &frame->open, &error);
 	if (result == 0 && session->now.state == SESSION_GONE)
 		result = admit_make_live(ingest, session, &error);
 	if (result < 0) {
-		admit_refuse(ingest, peer, trusted, frame, result, &error, now);
+		admit_refuse(ingest, sender, may_replace, frame, result, &error, now);
 		if (commit_is_lost(result))
 			commit_failed_for(ingest, session ? session->run : NULL,
 			                  store_writer_pending(ingest->writer) != pending, &error, now);

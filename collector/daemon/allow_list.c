@@ -1,12 +1,13 @@
 /*
- * allow_list.c: tells admission.c whether a client's public key is on the list of those that are let in. It keeps the
- * list as the files are now.
+ * allow_list.c: tells admission.c whether a client's public key is on the list of those that are let in, and what it
+ * may do. It keeps the list as the files are now.
  *
- * The times of files are too coarse to show every change. So a handshake reads all files again (100 files take 1 ms,
- * 10,000 take 100 ms), unless they were read a moment ago. This moment is LOOK_SHARE times as long as reading took, at
- * most a second, so that a flood of handshakes cannot keep the receiver reading.
+ * The times of files are too coarse to show every change. So a handshake or an `open` reads all files again
+ * (100 files take 1 ms, 10,000 take 100 ms), unless they were read a moment ago. This moment is LOOK_SHARE times as
+ * long as reading took, at most a second, so that a flood of handshakes cannot keep the receiver reading.
  *
- * A bad file is no error: it may be mended while the collector runs.
+ * A bad file is no error: it may be mended while the collector runs. But a key that somebody meant to limit, and whose
+ * limits are not understood, is worth more than a line in the log: the collector does not start with it (admission.c).
  */
 #include "allow_list.h"
 
@@ -41,10 +42,32 @@ allow_list_is_public_key(const char *file)
 }
 
 static int
+allow_list_read_file(struct allow_list *list, const char *path, struct allow_list_key *key,
+                     struct portolan_error *error)
+{
+	struct portolan_error inner = {0};
+	char data[KEYS_MAX_FILE + 1];
+	bool unclear = false;
+	size_t size;
+	int result = keys_load(path, KEYS_PUBLIC, data, &size, NULL, error);
+
+	if (result < 0)
+		return result;
+	if (rights_parse(data, size, key->key, &key->rights, &unclear, &inner) == 0)
+		return 0;
+	error_set(error, PORTOLAN_E_INVALID, "keys: %.300s: %s", path, inner.message);
+	key->barred = unclear;
+	if (unclear && list->unclear.code == 0)
+		list->unclear = *error;
+	return PORTOLAN_E_INVALID;
+}
+
+static int
 allow_list_add_file(struct allow_list *list, const char *file, struct portolan_error *error)
 {
 	char path[4096 + ALLOW_LIST_NAME];
 	struct allow_list_key *key;
+	int result;
 
 	snprintf(path, sizeof(path), "%s/%s", list->directory, file);
 	if (!allow_list_is_public_key(file))
@@ -60,9 +83,11 @@ allow_list_add_file(struct allow_list *list, const char *file, struct portolan_e
 		list->room = room;
 	}
 	key = &list->keys[list->count];
+	*key = (struct allow_list_key){0};
 	snprintf(key->name, sizeof(key->name), "%.*s", (int)strlen(file) - 4, file);
-	list->count += keys_read(path, KEYS_PUBLIC, key->key, NULL, error) == 0;
-	return &list->keys[list->count] == key ? PORTOLAN_E_INVALID : 0;
+	result = allow_list_read_file(list, path, key, error);
+	list->count += result == 0 || key->barred;
+	return result;
 }
 
 static int
@@ -71,6 +96,32 @@ allow_list_compare_keys(const void *left, const void *right)
 	const struct allow_list_key *a = left, *b = right;
 
 	return memcmp(a->key, b->key, KEYS_TEXT_SIZE);
+}
+
+/* Finds the keys that several files hold, in the sorted list. Which of the files counts must not be a matter of chance:
+ * where they give different rights, or one is not understood, none does. */
+static void
+allow_list_bar_contradictions(struct allow_list *list)
+{
+	struct allow_list_key *keys = list->keys;
+
+	for (size_t first = 0, next; first < list->count; first = next) {
+		bool barred = keys[first].barred;
+
+		for (next = first + 1; next < list->count && strcmp(keys[next].key, keys[first].key) == 0; next++) {
+			barred |= keys[next].barred;
+			if (barred || rights_are_same(&keys[first].rights, &keys[next].rights))
+				continue;
+			barred = true;
+			if (list->unclear.code == 0)
+				error_set(&list->unclear, PORTOLAN_E_INVALID,
+				          "keys: %.300s: %.100s.pub and %.100s.pub hold the same key, and give it "
+				          "different rights: keep one of the files",
+				          list->directory, keys[first].name, keys[next].name);
+		}
+		for (size_t i = first; i < next; i++)
+			keys[i].barred = barred;
+	}
 }
 
 void
@@ -82,25 +133,41 @@ allow_list_read(struct allow_list *list, bool tell)
 
 	list->count = list->bad = 0;
 	list->reads++;
-	list->trouble = (struct portolan_error){0};
+	list->trouble = list->unclear = (struct portolan_error){0};
+	list->unread = true;
 	if (keys_check_directory(list->directory, &list->trouble) < 0)
 		return;
 	files = opendir(list->directory);
+	list->unread = !files;
 	for (int i = 0; files && i < FILES_MAX && (entry = readdir(files)); i++) {
 		if (entry->d_name[0] == '.' || allow_list_add_file(list, entry->d_name, &error) == 0)
 			continue;
 		if (list->trouble.code == 0 && allow_list_is_public_key(entry->d_name))
 			list->trouble = error;
-		if (list->bad++ < ALLOW_LIST_LINES && tell)
+		if (list->bad++ < ALLOW_LIST_LINES && tell && strcmp(error.message, list->unclear.message) != 0)
 			log_line("%s", error.message);
 	}
 	if (files)
 		closedir(files);
 	if (list->count)
 		qsort(list->keys, list->count, sizeof(*list->keys), allow_list_compare_keys);
+	allow_list_bar_contradictions(list);
+	if (list->trouble.code == 0)
+		list->trouble = list->unclear;
 }
 
-const char *
+/* Reads the list again, and says so if a key is kept out from now on, or for another reason. */
+static void
+allow_list_look(struct allow_list *list)
+{
+	const struct portolan_error before = list->unclear;
+
+	allow_list_read(list, false);
+	if (list->unclear.code && strcmp(before.message, list->unclear.message) != 0)
+		log_line("%s; until that is mended, the key is not let in", list->unclear.message);
+}
+
+const struct allow_list_key *
 allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 {
 	const int64_t begin = clock_us();
@@ -109,12 +176,12 @@ allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 	int64_t pause;
 
 	if (begin >= list->look_at) {
-		allow_list_read(list, false);
+		allow_list_look(list);
 		pause = LOOK_SHARE * (clock_us() - begin);
 		list->look_at = clock_us() + (pause < LOOK_MOST_US ? pause : LOOK_MOST_US);
 	}
 	memcpy(wanted.key, key, KEYS_TEXT_SIZE);
 	if (list->count)
 		found = bsearch(&wanted, list->keys, list->count, sizeof(*list->keys), allow_list_compare_keys);
-	return found ? found->name : NULL;
+	return found && !found->barred ? found : NULL;
 }

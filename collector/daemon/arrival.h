@@ -5,7 +5,7 @@
 #ifndef COLLECTOR_ARRIVAL_H
 #define COLLECTOR_ARRIVAL_H
 
-#include <portolan/wire.h>
+#include "rights.h"
 
 #include <string.h>
 
@@ -30,6 +30,26 @@ peer_is_same(const struct peer *a, const struct peer *b)
 {
 	return a->size == b->size && memcmp(a, b, peer_bytes(a)) == 0;
 }
+
+/* What a client's key may do, and the name of the file that says so, without its .pub. */
+struct limits {
+	struct rights rights;
+	char file[256];
+};
+
+/* May this run be recorded? NULL: every run may. */
+static inline bool
+limits_admit_run(const struct limits *limits, const void *name, size_t size)
+{
+	return !limits || rights_admit_run(&limits->rights, name, size);
+}
+
+/* Who sent a frame, and what it may do. */
+struct sender {
+	const struct peer *peer;
+	bool trusted;                /* it came by a socket where only the store's owner, or who has a key, can send */
+	const struct limits *limits; /* of its key; NULL: none */
+};
 
 /* A list of items; each item begins with a link. */
 struct link {
@@ -73,8 +93,10 @@ list_take(struct list *list)
 struct arrival {
 	struct link link;
 	struct peer peer;
-	char address[48];    /* the sender's address, for the log */
-	const uint8_t *data; /* the message; NULL: it had several parts */
+	char address[48];         /* the sender's address, for the log */
+	char key[KEYS_TEXT_SIZE]; /* the public key of its connection; empty: the endpoint takes no keys */
+	struct limits *limits;    /* of the key, for an `open` or `remove`; NULL: none */
+	const uint8_t *data;      /* the message; NULL: it had several parts */
 	size_t size;
 	/* those of its bytes that are beyond its connection's part of the queue (ledger.h) */
 	size_t beyond;
@@ -96,7 +118,7 @@ struct reply {
 	uint8_t data[]; /* the frame, encoded */
 };
 
-/* Memory that an arrival takes besides its data. */
+/* Memory that an arrival takes besides its data and its limits. */
 #define ARRIVAL_BYTES (sizeof(struct arrival) + 64)
 
 void arrival_free_data(struct arrival *arrival);

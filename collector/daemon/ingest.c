@@ -327,22 +327,45 @@ ingest_proves_owner(const struct ingest *ingest, const uint8_t *secret)
 	return differs == 0;
 }
 
+/* May the sender take a run away? The limits of a key hold whatever the client proves besides. */
+static bool
+ingest_may_replace(const struct ingest *ingest, const struct sender *sender, const uint8_t *secret)
+{
+	if (sender->limits)
+		return !sender->limits->rights.keeps_runs;
+	return sender->trusted || ingest_proves_owner(ingest, secret);
+}
+
+static void
+ingest_answer_remove(struct ingest *ingest, const struct sender *sender, const struct wire_frame *frame, int64_t now)
+{
+	const struct wire_bytes run = frame->remove.run;
+
+	if (!limits_admit_run(sender->limits, run.data, run.size))
+		reply_beyond_prefix(ingest, sender, frame->session, run, now);
+	else if (ingest_may_replace(ingest, sender, frame->remove.owner))
+		ingest_take_remove(ingest, sender->peer, frame, now);
+	else if (sender->limits)
+		reply_keeps_runs(ingest, sender, frame->session, run, true, now);
+	else
+		reply_not_owner(ingest, sender->peer, frame->session, run);
+}
+
 void
-ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, size_t size,
+ingest_frame(struct ingest *ingest, const struct sender *sender, const struct wire_frame *frame, size_t size,
              int64_t now)
 {
+	const struct peer *peer = sender->peer;
+
 	ingest->totals.bytes += size;
 	switch (frame->kind) {
 	case WIRE_OPEN:
 		ingest->counters.frames++;
 		ingest->counters.bytes += size;
-		admit_open(ingest, peer, trusted || ingest_proves_owner(ingest, frame->open.owner), frame, size, now);
+		admit_open(ingest, sender, ingest_may_replace(ingest, sender, frame->open.owner), frame, size, now);
 		break;
 	case WIRE_REMOVE:
-		if (trusted || ingest_proves_owner(ingest, frame->remove.owner))
-			ingest_take_remove(ingest, peer, frame, now);
-		else
-			reply_not_owner(ingest, peer, frame->session, frame->remove.run);
+		ingest_answer_remove(ingest, sender, frame, now);
 		break;
 	case WIRE_BATCH:
 	case WIRE_END_EPOCH:

@@ -74,6 +74,7 @@ struct ingest {
 	/* sessions.parties when the largest credit was given that a client may still have; 0: none */
 	size_t fewest;
 	struct throttle clocks; /* lines about clocks of sessions */
+	struct throttle beyond; /* lines about clients that want more than their key allows */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
 	int64_t failed_at, told_at; /* times of the last failure, and of the last line about one */
@@ -90,10 +91,9 @@ struct ingest {
 int ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error);
 void ingest_deinit(struct ingest *ingest);
 
-/* Takes a frame of a client. `size`: its bytes, for the counters. `trusted`: it came by a socket where only the store's
- * owner, or who has a key, can send. */
-void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
-                  size_t size, int64_t now);
+/* Takes a frame of a client. `size`: its bytes, for the counters. */
+void ingest_frame(struct ingest *ingest, const struct sender *sender, const struct wire_frame *frame, size_t size,
+                  int64_t now);
 
 /* Answers a frame that wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);
@@ -133,8 +133,8 @@ copy_name(char name[256], struct wire_bytes bytes)
 /* admit.c: letting sessions in. */
 
 /* Takes an `open`: continues the session, or begins it. The answer comes after the commit, or is an error at once. Only
- * who is `trusted` overwrites a run. */
-void admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
+ * a sender that `may_replace` overwrites a run. */
+void admit_open(struct ingest *ingest, const struct sender *sender, bool may_replace, const struct wire_frame *frame,
                 size_t size, int64_t now);
 
 /* beside.c: processes that record into one run and do not know of each other. */
@@ -217,6 +217,16 @@ void reply_held(struct ingest *ingest, const struct peer *peer, const uint8_t se
  * what else can be done. */
 void reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
                      struct wire_bytes run);
+/* Refuses what the limits of the sender's key do not allow, and says in the log who tried it. The answer depends on the
+ * limits alone, and not on what the store holds. */
+void reply_beyond_prefix(struct ingest *ingest, const struct sender *sender, const uint8_t session[WIRE_SESSION_SIZE],
+                         struct wire_bytes run, int64_t now);
+/* … a session that records into a run which the key may not record; `run` is what the client calls it. */
+void reply_beyond_session(struct ingest *ingest, const struct sender *sender, const uint8_t session[WIRE_SESSION_SIZE],
+                          struct wire_bytes run, int64_t now);
+/* … overwriting, or (`removes`) removing a run. */
+void reply_keeps_runs(struct ingest *ingest, const struct sender *sender, const uint8_t session[WIRE_SESSION_SIZE],
+                      struct wire_bytes run, bool removes, int64_t now);
 __attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,
                                                        const uint8_t session[WIRE_SESSION_SIZE],
                                                        enum wire_error_code code, uint64_t sequence, const char *format,

@@ -175,7 +175,7 @@ ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now)
 static size_t
 ledger_size_of(const struct arrival *arrival)
 {
-	return arrival->size + ARRIVAL_BYTES;
+	return arrival->size + ARRIVAL_BYTES + (arrival->limits ? sizeof(*arrival->limits) : 0);
 }
 
 /* Takes room in the queue for a numbered frame of the session. False: there is no room, and the frame may not be

@@ -174,9 +174,12 @@ main_make_keys(const struct options *options)
 	if (client)
 		printf("made the keys of the client %s in %s/%s\n"
 		       "Move that directory to where the client runs, and give it as keys=.\n"
-		       "To let the client in no longer: rm %s/clients/%s.pub. A client that is\n"
-		       "connected then goes on until its connection ends: to end it, restart the\n"
-		       "collector. Other clients connect again, and lose nothing.\n",
+		       "Lines above the key in %s/clients/%s.pub limit it: prefix = \"alice/\" to\n"
+		       "runs whose names begin so, overwrite = no to neither overwriting nor\n"
+		       "removing runs.\n"
+		       "To let the client in no longer, remove that file. What it has open then goes\n"
+		       "on until it has to open it again: to end it, restart the collector. Other\n"
+		       "clients connect again, and lose nothing.\n",
 		       client, directory, client, directory, client);
 	else
 		printf("made the keys of a collector and a first client in %s\n"

@@ -140,6 +140,63 @@ reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t se
 	reply_send_error(ingest, peer, session, &frame, message);
 }
 
+/* The file that limits the sender's key, as the client may know it. A name that is no text is not told. */
+static const char *
+reply_file_of(const struct sender *sender)
+{
+	const char *file = sender->limits->file;
+
+	return wire_text_is_valid(file, strlen(file), false) ? file : "NAME";
+}
+
+static void
+reply_log_beyond(struct ingest *ingest, const struct sender *sender, const char *what, struct wire_bytes run,
+                 int64_t now)
+{
+	throttle_log(&ingest->beyond, 1, now, "refused, for the limits of its key in clients/%s.pub: to %s '%.*s'",
+	             sender->limits->file, what, (int)run.size, (const char *)run.data);
+}
+
+void
+reply_beyond_prefix(struct ingest *ingest, const struct sender *sender, const uint8_t session[WIRE_SESSION_SIZE],
+                    struct wire_bytes run, int64_t now)
+{
+	reply_error(ingest, sender->peer, session, WIRE_E_RIGHTS, 0,
+	            "the key of this client is for runs whose names begin with '%s': give the run such a name, or have "
+	            "the prefix changed in clients/%s.pub among the collector's keys",
+	            sender->limits->rights.prefix, reply_file_of(sender));
+	reply_log_beyond(ingest, sender, "record or remove run", run, now);
+}
+
+void
+reply_beyond_session(struct ingest *ingest, const struct sender *sender, const uint8_t session[WIRE_SESSION_SIZE],
+                     struct wire_bytes run, int64_t now)
+{
+	reply_error(ingest, sender->peer, session, WIRE_E_RIGHTS, 0,
+	            "the key of this client is for runs whose names begin with '%s', and this session does not record "
+	            "such a one: begin a new session",
+	            sender->limits->rights.prefix);
+	reply_log_beyond(ingest, sender, "continue a session of another run, as one of", run, now);
+}
+
+void
+reply_keeps_runs(struct ingest *ingest, const struct sender *sender, const uint8_t session[WIRE_SESSION_SIZE],
+                 struct wire_bytes run, bool removes, int64_t now)
+{
+	if (removes)
+		reply_error(ingest, sender->peer, session, WIRE_E_RIGHTS, 0,
+		            "the key of this client removes no runs: clients/%s.pub among the collector's keys says "
+		            "overwrite = no",
+		            reply_file_of(sender));
+	else
+		reply_error(
+		        ingest, sender->peer, session, WIRE_E_RIGHTS, 0,
+		        "run '%.*s' exists, and the key of this client overwrites no runs: give another name, or ask "
+		        "for resume; clients/%s.pub among the collector's keys says overwrite = no",
+		        (int)run.size, (const char *)run.data, reply_file_of(sender));
+	reply_log_beyond(ingest, sender, removes ? "remove run" : "overwrite run", run, now);
+}
+
 void
 reply_held(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
            const char *message)

@@ -55,7 +55,7 @@ struct server {
 	struct list arrived; /* not handed over yet */
 	int signals;
 	bool leaving;
-	struct throttle malformed, dropped;
+	struct throttle malformed, dropped, removed;
 	char endpoints[800]; /* for the log */
 	char plain[2000];    /* the tcp endpoints without keys, as lines of owner.secret */
 	struct ingest_owner owner;
@@ -208,11 +208,35 @@ server_refuse_unreadable(struct server *server, struct arrival *arrival, int64_t
 
 /* The functions below return true if the storer gets the message. */
 
+/* Answers an `open` or `remove` of a client whose key was taken off the list, or cannot be read there, since it
+ * connected. */
+static bool
+server_refuse_key(struct server *server, const struct arrival *arrival, int64_t now)
+{
+	server_send_error(server, arrival, WIRE_E_RIGHTS,
+	                  "the key of this client is no longer let in here; ask who runs the collector");
+	throttle_log(
+	        &server->removed, 1, now,
+	        "refused a session to %s, whose key is not in %s/clients any more, or not readable there: public %s",
+	        arrival->address, server->options->keys, arrival->key);
+	return false;
+}
+
 static bool
 server_take_open(struct server *server, struct arrival *arrival, int64_t now)
 {
+	enum sockets_standing standing;
+
 	if (server->leaving)
 		return false;
+	standing = sockets_find_limits(server->sockets, arrival);
+	if (standing == SOCKETS_MAY_NOT)
+		return server_refuse_key(server, arrival, now);
+	if (standing == SOCKETS_LATER) {
+		server_send_error(server, arrival, WIRE_E_UNAVAILABLE,
+		                  "the collector cannot read its keys now; try again");
+		return false;
+	}
 	if (ledger_queue(&server->ledger, NULL, arrival, now))
 		return true;
 	server_send_error(server, arrival, WIRE_E_UNAVAILABLE, "too many clients open a session at once; try again");

@@ -52,6 +52,7 @@ struct sockets {
 };
 
 _Static_assert(SOCKETS_PLAIN == PEER_STRANGERS_SOCKET, "the one that anybody can use");
+_Static_assert(sizeof(((struct limits *)0)->file) == ALLOW_LIST_NAME, "it is the name of a file of the list");
 _Static_assert(sizeof(zmq_msg_t) <= sizeof(((struct arrival *)0)->message), "an arrival has room for a message");
 
 static int
@@ -266,20 +267,23 @@ arrival_free(struct arrival *arrival)
 	if (!arrival)
 		return;
 	arrival_free_data(arrival);
+	free(arrival->limits);
 	free(arrival);
 }
 
 static struct arrival *
-sockets_make_arrival(zmq_msg_t *message, bool single)
+sockets_make_arrival(zmq_msg_t *message, bool single, bool keyed)
 {
 	const size_t size = single ? zmq_msg_size(message) : 0;
 	const char *address = zmq_msg_gets(message, "Peer-Address");
+	const char *key = keyed ? zmq_msg_gets(message, ADMISSION_KEY) : NULL;
 	struct arrival *arrival = malloc(sizeof(*arrival) + (size < SMALL_BYTES ? size : 0));
 
 	if (!arrival)
 		return NULL;
 	*arrival = (struct arrival){.size = size};
 	snprintf(arrival->address, sizeof(arrival->address), "%s", address && *address ? address : "a socket file");
+	snprintf(arrival->key, sizeof(arrival->key), "%s", key ? key : "");
 	if (!single)
 		return arrival;
 	if (size < SMALL_BYTES) {
@@ -297,7 +301,7 @@ sockets_make_arrival(zmq_msg_t *message, bool single)
 /* Reads the part after the routing id; a message of several parts is read to its end, and returned without data. NULL:
  * out of memory; the message is then lost, as with a broken connection. */
 static struct arrival *
-sockets_receive_body(void *router)
+sockets_receive_body(void *router, bool keyed)
 {
 	struct arrival *arrival;
 	bool single = true;
@@ -309,7 +313,7 @@ sockets_receive_body(void *router)
 	while (zmq_msg_more(&body) && zmq_msg_recv(&body, router, ZMQ_DONTWAIT) >= 0)
 		single = false;
 	interpose_message_taken(zmq_msg_get(&body, ZMQ_SRCFD));
-	arrival = sockets_make_arrival(&body, single);
+	arrival = sockets_make_arrival(&body, single, keyed);
 	zmq_msg_close(&body);
 	return arrival;
 }
@@ -322,7 +326,7 @@ sockets_receive(struct sockets *sockets)
 		void *router = sockets->routers[which];
 		struct peer peer = {.socket = which};
 		int size = router ? zmq_recv(router, peer.id, sizeof(peer.id), ZMQ_DONTWAIT) : -1;
-		struct arrival *arrival = size < 0 ? NULL : sockets_receive_body(router);
+		struct arrival *arrival = size < 0 ? NULL : sockets_receive_body(router, which == SOCKETS_KEYED);
 
 		if (!arrival)
 			continue;
@@ -332,6 +336,27 @@ sockets_receive(struct sockets *sockets)
 		return arrival;
 	}
 	return NULL;
+}
+
+enum sockets_standing
+sockets_find_limits(struct sockets *sockets, struct arrival *arrival)
+{
+	const struct allow_list_key *key;
+
+	if (arrival->peer.socket != SOCKETS_KEYED)
+		return SOCKETS_MAY;
+	key = allow_list_find(&sockets->admission.list, arrival->key);
+	if (!key)
+		return sockets->admission.list.unread ? SOCKETS_LATER : SOCKETS_MAY_NOT;
+	if (!rights_are_limited(&key->rights))
+		return SOCKETS_MAY;
+	if (!arrival->limits)
+		arrival->limits = malloc(sizeof(*arrival->limits));
+	if (!arrival->limits)
+		return SOCKETS_LATER;
+	arrival->limits->rights = key->rights;
+	memcpy(arrival->limits->file, key->name, sizeof(key->name));
+	return SOCKETS_MAY;
 }
 
 bool

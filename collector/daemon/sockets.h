@@ -40,6 +40,14 @@ int sockets_wait(struct sockets *sockets, const int fds[SOCKETS_FDS], int timeou
  * yet. */
 struct arrival *sockets_receive(struct sockets *sockets);
 
+/* May the sender open a session now, or remove a run? Its key may have been taken off the list since it connected. */
+enum sockets_standing {
+	SOCKETS_MAY,     /* within arrival->limits, which this sets */
+	SOCKETS_MAY_NOT, /* its key is no longer let in */
+	SOCKETS_LATER,   /* the list cannot be read, or memory is out */
+};
+enum sockets_standing sockets_find_limits(struct sockets *sockets, struct arrival *arrival);
+
 /* False: the reply was not delivered, because the peer has gone or does not read. */
 bool sockets_send(struct sockets *sockets, const struct peer *peer, const void *data, size_t size);
 

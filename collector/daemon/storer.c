@@ -87,6 +87,9 @@ storer_post(struct storer *storer)
 static void
 storer_take(struct storer *storer, const struct arrival *arrival, int64_t now)
 {
+	const struct sender sender = {.peer = &arrival->peer,
+	                              .trusted = arrival->peer.socket != PEER_STRANGERS_SOCKET,
+	                              .limits = arrival->limits};
 	struct wire_frame frame;
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
@@ -94,8 +97,7 @@ storer_take(struct storer *storer, const struct arrival *arrival, int64_t now)
 	if (!arrival->data || wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
 		ingest_malformed(&storer->ingest, &arrival->peer, code, error.message);
 	else
-		ingest_frame(&storer->ingest, &arrival->peer, arrival->peer.socket != PEER_STRANGERS_SOCKET, &frame,
-		             arrival->size, now);
+		ingest_frame(&storer->ingest, &sender, &frame, arrival->size, now);
 }
 
 static void

@@ -145,6 +145,7 @@ enum wire_error_code {
 	WIRE_E_TOO_MANY_IDS,    /* "too-many-ids": there is no memory for more ids that are not declared */
 	WIRE_E_SESSION_DIFFERS, /* "session-differs": the session was opened with other content before */
 	WIRE_E_OWNER,           /* "owner": only a client that proves to be the store's own user may do this */
+	WIRE_E_RIGHTS,          /* "rights": the key of this client may not do this */
 	WIRE_E_OTHER,           /* any code this version does not know */
 };
 

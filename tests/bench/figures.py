@@ -25,7 +25,7 @@ import harness
 import machine
 
 BENCHMARKS = ("aflite", "artifacts", "ingest", "log_call", "log_under_trouble", "map", "measures", "metrics", "report")
-LONG = ("aflite_imagenet", "aflite_snli", "browser", "classes", "export", "hooks", "memory", "overhead", "published", "scale", "sizes", "spark",
+LONG = ("aflite_imagenet", "aflite_snli", "browser", "classes", "clients", "export", "hooks", "memory", "overhead", "published", "scale", "sizes", "spark",
         "state", "string_ids")  # some minutes and GB each: only when they are named, or --all
 
 NUMBER = (int, float)

@@ -253,6 +253,76 @@ def test_a_collector_that_comes_back_with_the_key_is_found_again(collect, keys, 
     assert len(dump(again.store, "run")[0]) == 2
 
 
+def limit(keys, lines):
+    """Puts lines before the key of the first client, in one step."""
+    listed = keys / "clients" / "client.pub"
+    key = [line for line in listed.read_text().splitlines() if line.startswith("public ")]
+    (keys / "new").write_text("\n".join([*lines, *key, ""]))
+    (keys / "new").rename(listed)
+
+
+def test_a_limited_key_is_told_what_it_lacks(collect, keys):
+    limit(keys, ['prefix = "alice/"', "overwrite = no"])
+    collector = collect("--keys", keys)
+    began = time.monotonic()
+    with pytest.raises(portolan.Refused, match=r"begin with 'alice/'.*clients/client\.pub"):
+        record("bob/1", collector.tcp, keys)
+    assert record("alice/1", collector.tcp, keys) == 3
+    with pytest.raises(portolan.Refused, match=r"overwrites no runs.*overwrite = no"):
+        record("alice/1", collector.tcp, keys, if_exists="overwrite")
+    with pytest.raises(portolan.Refused, match="begin with 'alice/'"):
+        record("bob/1", collector.tcp, keys, if_exists="number")
+    assert time.monotonic() - began < DEADLINE / 2, "it tried again and again"
+    assert record("alice/1", collector.tcp, keys, if_exists="number") == 3
+    assert len(dump(collector.store, "alice/1")[0]) == 3
+
+
+def test_what_a_limited_key_may_not_send_stays_in_its_spool(collect, keys, tmp_path, capfd):
+    """Recorded while no collector answers, then refused: the spool keeps it, and it is sent when the limits are gone."""
+    spool, nobody = tmp_path / "spool", collect("--keys", keys)
+    nobody.end()
+    with portolan.Run("bob/1", endpoint=nobody.tcp, keys=keys, spool=spool, open_timeout=0.1) as run:
+        run.log_gold(0, [1, 2], [0.5, 0.25], [True, False])
+    (left,) = spool.glob("*.spool")
+    limit(keys, ['prefix = "alice/"'])
+    collector = collect("--keys", keys, "--listen", nobody.tcp)
+    with portolan.Run("alice/1", endpoint=nobody.tcp, keys=keys, spool=spool) as run:  # which sends what is left over
+        run.log_gold(0, [1], [0.5], [True])
+    assert "begin with 'alice/'" in capfd.readouterr().err
+    assert left.exists()
+    limit(keys, [])
+    time.sleep(1.1)  # a list that was changed may count a second later
+    with portolan.Run("alice/2", endpoint=nobody.tcp, keys=keys, spool=spool) as run:
+        run.log_gold(0, [1], [0.5], [True])
+    assert not left.exists()
+    assert len(dump(collector.store, "bob/1")[0]) == 2
+
+
+def test_a_key_that_is_limited_while_it_records(collect, keys, tmp_path, capfd):
+    """The session that is open goes on; after a loss of contact it is refused, and what was not acknowledged is kept."""
+    collector = collect("--keys", keys)
+    with portolan.Run("bob/1", endpoint=collector.tcp, keys=keys, spool=tmp_path / "spool") as run:
+        run.log_gold(0, [1], [0.5], [True])
+        assert run.flush(timeout=DEADLINE)
+        limit(keys, ['prefix = "alice/"'])
+        time.sleep(1.1)
+        run.log_gold(1, [1], [0.5], [True])
+        assert run.flush(timeout=DEADLINE)
+        collector.end()
+        again = collect("--keys", keys, "--listen", collector.tcp)
+        run.log_gold(2, [1], [0.5], [True])
+        end = time.monotonic() + DEADLINE
+        while "no longer recorded" not in (said := capfd.readouterr().err):
+            assert time.monotonic() < end, said
+            time.sleep(0.1)
+        assert "begin with 'alice/'" in said and ".spool" in said
+    (left,) = (tmp_path / "spool").glob("*.spool")
+    again.end()
+    done = portoland("import", str(left), "--store", again.store)
+    assert done.returncode == 0, done.stderr
+    assert len(dump(again.store, "bob/1")[0]) == 3
+
+
 def test_a_secret_key_that_others_may_read_is_warned_about(collect, keys, capfd):
     (keys / "server.key").chmod(0o644)
     done = subprocess.Popen([PORTOLAND, "--store", keys.parent / "store", "--keys", keys, "--listen", "tcp://127.0.0.1:*"],

@@ -72,6 +72,7 @@ FRAMES = {
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),
     "error-owner": frame("error", code="owner", message="prove it", path="/home/a/store/owner.secret"),
+    "error-rights": frame("error", code="rights", message="the key of this client is for runs whose names begin with 'alice/'"),
     "error-held": frame("error", code="unavailable", message="run 'a' is being recorded", held=True),
     "error-version": {"v": 2, "t": "error", "s": bytes(16), "code": "version",
                       "message": "frame is of wire version 1; this side speaks version 2: use the same release on both"},

@@ -136,9 +136,11 @@ test_too_many_connections(void **state)
 	fake->zap_status = "500";
 	fake_start(fake);
 	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_NO_COLLECTOR);
-	snprintf(expected, sizeof(expected),
-	         "the collector at %s has too many connections (its --max-memory sets how many); trying again",
-	         fake->endpoint);
+	snprintf(
+	        expected, sizeof(expected),
+	        "the collector at %s has too many connections (its --max-memory and limit of open files set how many); "
+	        "trying again",
+	        fake->endpoint);
 	assert_string_equal(error.message, expected);
 	pthread_mutex_lock(&fake->mutex);
 	fake->zap_status = "400";

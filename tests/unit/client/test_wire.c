@@ -216,6 +216,9 @@ test_small_frames(void **state)
 	assert_int_equal(frame.error.code, WIRE_E_OWNER);
 	assert_true(wire_bytes_equal(frame.error.path, "/home/a/store/owner.secret"));
 	free(data);
+	frame = round_trip(*state, "error-rights", WIRE_ERROR, &data);
+	assert_int_equal(frame.error.code, WIRE_E_RIGHTS);
+	free(data);
 	frame = round_trip(*state, "error-held", WIRE_ERROR, &data);
 	assert_true(frame.error.held);
 	free(data);

@@ -169,7 +169,7 @@ put(struct fixture *fixture, uint8_t session, bool trusted, struct wire_frame *f
 	struct peer peer = {.socket = 0, .size = 5, .id = {session}};
 
 	memset(frame->session, session, WIRE_SESSION_SIZE);
-	ingest_frame(&fixture->ingest, &peer, trusted, frame, 100, fixture->now);
+	ingest_frame(&fixture->ingest, &(struct sender){&peer, trusted, fixture->limits}, frame, 100, fixture->now);
 }
 
 static struct wire_bytes

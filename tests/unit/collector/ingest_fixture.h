@@ -24,6 +24,7 @@ struct fixture {
 	struct store_writer *writer;
 	struct ingest ingest;
 	int64_t now;
+	const struct limits *limits;                   /* of the key that coming frames are sent with; NULL: none */
 	struct fixture_reply replies[FIXTURE_REPLIES]; /* since fixture_forget() */
 	size_t reply_count;
 	char trouble[512]; /* the last line, empty: none */
@@ -43,7 +44,7 @@ void fixture_fail_commits(unsigned count);
 /* Makes this many coming attempts to remove old records find damage. */
 void fixture_fail_collecting(unsigned count);
 
-/* One frame each, from peer `session`. Nothing is committed. */
+/* One frame each, from peer `session`, as a sender with fixture->limits. Nothing is committed. */
 void fixture_open(struct fixture *fixture, uint8_t session, const char *run, const struct wire_open *more);
 /* Rows with ids first … first+rows−1, gold_prob p and correct. */
 void fixture_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, uint32_t epoch, uint64_t first,

@@ -164,8 +164,9 @@ silent_sessions_expire_some_at_a_time(void **state)
 	for (uint32_t rank = 0; rank < SESSIONS; rank++) {
 		memcpy(frame.session, &rank, sizeof(rank));
 		frame.open.rank = rank;
-		ingest_frame(&f->ingest, &(struct peer){.size = 1, .id = {(uint8_t)(rank / 75)}}, true, &frame, 100,
-		             f->now);
+		ingest_frame(&f->ingest,
+		             &(struct sender){&(struct peer){.size = 1, .id = {(uint8_t)(rank / 75)}}, true, NULL},
+		             &frame, 100, f->now);
 		if (rank % 100 == 99) {
 			fixture_commit(f);
 			assert_int_equal(count_replies(f, WIRE_OPENED), 100);

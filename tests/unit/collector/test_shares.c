@@ -35,7 +35,7 @@ open_through(struct fixture *f, unsigned connection, uint32_t session)
 	memcpy(frame.session, &session, sizeof(session));
 	frame.open.started = session;
 	f->reply_count = 0;
-	ingest_frame(&f->ingest, &peer, true, &frame, 100, f->now);
+	ingest_frame(&f->ingest, &(struct sender){&peer, true, NULL}, &frame, 100, f->now);
 	fixture_commit(f);
 	assert_true(f->reply_count > 0);
 	for (size_t i = 1; i < f->reply_count; i++) /* others are told that there is less credit */
