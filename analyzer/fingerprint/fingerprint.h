@@ -30,8 +30,8 @@ typedef int fingerprint_taker(void *context, uint64_t id, int32_t label, struct 
 int fingerprint_open(struct store *store, const char *run, struct store_snapshot **snapshot,
                      struct portolan_error *error);
 
-/* Computes the fingerprint of the run, and hands each example to `take`, unless that is NULL. Any thread; one pass takes
- * the memory of one block. */
+/* Computes the fingerprint of the run, and hands each example to `take`, unless that is NULL. Any thread; one pass
+ * takes the memory of one block. */
 int fingerprint_compute(struct store_snapshot *snapshot, struct fingerprint *fingerprint, fingerprint_taker *take,
                         void *context, struct portolan_error *error);
 

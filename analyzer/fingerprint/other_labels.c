@@ -1,9 +1,9 @@
 /*
- * other_labels.c: counts the ids that have one gold label in one run and another in a second, and warns where chance would
- * make as many (other_labels.h).
+ * other_labels.c: counts the ids that have one gold label in one run and another in a second, and warns where chance
+ * would make as many (other_labels.h).
  *
- * Examples are matched by the hashes of their ids: 16 bytes each, whatever the ids are. Of large runs only examples with
- * small hashes are kept, which are the same ones in both runs, so memory does not grow with the runs.
+ * Examples are matched by the hashes of their ids: 16 bytes each, whatever the ids are. Of large runs only examples
+ * with small hashes are kept, which are the same ones in both runs, so memory does not grow with the runs.
  */
 #include "other_labels.h"
 
@@ -18,6 +18,13 @@
 
 #define SAMPLE (UINT64_C(1) << 18) /* about how many examples of a run are looked at, at most */
 #define FEWEST 10                  /* with fewer labels that differ, nothing is said */
+
+struct other_labels {
+	uint64_t shared; /* ids that both runs have, with a label in both, among those looked at */
+	uint64_t differ; /* of these, how many have another label in the second run */
+	double chance;   /* how many would, if the second run's labels were dealt out anew among them */
+	bool sampled;    /* only some examples were looked at */
+};
 
 struct labelled {
 	uint64_t id; /* its hash */
@@ -71,8 +78,8 @@ compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Fills both lists with the hashes of the labels of the examples that both runs have, in the same order. Returns how many
- * there are. */
+/* Fills both lists with the hashes of the labels of the examples that both runs have, in the same order. Returns how
+ * many there are. */
 static size_t
 match_labels(const struct side *a, const struct side *b, bool by_name, uint64_t *labels_a, uint64_t *labels_b)
 {
@@ -162,7 +169,9 @@ sides_read(struct side sides[2], struct store *store, const char *const runs[2],
 	return code;
 }
 
-int
+/* Compares the labels of two runs. Returns 1 if they are as unlike as after a shuffle, else 0, or a negative code.
+ * *found is zeros where the fingerprints say that the labels are the same. */
+static int
 other_labels_find(struct store *store, const char *run_a, const char *run_b, struct other_labels *found,
                   struct portolan_error *error)
 {
@@ -177,7 +186,7 @@ other_labels_find(struct store *store, const char *run_a, const char *run_b, str
 		by_name = names_classes(&sides[0]) && names_classes(&sides[1]);
 		code = count_differing(&sides[0], &sides[1], by_name, found, error);
 		is_other = code >= 0 && is_as_by_chance(found);
-		if (is_other && by_name) { /* classes that were renamed, or stand in another order, are not other examples */
+		if (is_other && by_name) { /* classes that were renamed are no other examples */
 			code = count_differing(&sides[0], &sides[1], false, found, error);
 			is_other = code >= 0 && is_as_by_chance(found);
 		}

@@ -138,7 +138,8 @@ map_drawing_load_sources(struct map_drawing *drawing)
 			must(dynamics_check_alike(&first->dynamics, &second->dynamics, &failure));
 		drawing->source_count = 2;
 		if (first->is_run && second->is_run)
-			other_labels_warn(first->dynamics.store, (const char *const[]){request->run, request->other}, 2);
+			other_labels_warn(first->dynamics.store, (const char *const[]){request->run, request->other},
+			                  2);
 		if (first->input.colouring != second->input.colouring && request->source.colour_file)
 			die("--colour: what %s has of %s is numbers for one of the two runs, and text for the other",
 			    request->source.colour_file, request->source.colour);

@@ -1,9 +1,9 @@
 /*
  * listed.c: computes the fingerprints of all runs of a store in a child process (listed.h).
  *
- * They need the runs' ids and labels. LMDB's own pages have no checksums, so reading damaged ones may end a process with
- * a signal. The list of runs, from which users choose what to save, must not end with it. So the child reads, and sends
- * each fingerprint through a pipe, and the parent takes what comes.
+ * They need the runs' ids and labels. LMDB's own pages have no checksums, so reading damaged ones may end a process
+ * with a signal. The list of runs, from which users choose what to save, must not end with it. So the child reads, and
+ * sends each fingerprint through a pipe, and the parent takes what comes.
  */
 #include "listed.h"
 
@@ -42,8 +42,8 @@ listed_has_much_in_log(struct store *store, uint32_t run)
 	return waiting > WAITING_MOST;
 }
 
-/* Sends the fingerprint of one run; records are short enough for the pipe to keep them whole, from any thread. A run that
- * cannot be read sends none: the list, and `portolan check`, say why. */
+/* Sends the fingerprint of one run; records are short enough for the pipe to keep them whole, from any thread. A run
+ * that cannot be read sends none: the list, and `portolan check`, say why. */
 static int
 listed_work(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
@@ -113,14 +113,16 @@ listed_read(const char *store)
 	}
 	close(ends[1]);
 	while (listed_receive(ends[0], &record)) {
-		must(array_reserve((void **)&listed.runs, &listed.room, listed.count + 1, sizeof(record), "runs", &failure));
+		must(array_reserve((void **)&listed.runs, &listed.room, listed.count + 1, sizeof(record), "runs",
+		                   &failure));
 		listed.runs[listed.count++] = record;
 	}
 	close(ends[0]);
 	while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
 		;
 	if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0)
-		message_warning("fingerprints are missing, as the store cannot be read to its end: portolan check says why");
+		message_warning(
+		        "fingerprints are missing, as the store cannot be read to its end: portolan check says why");
 	return listed;
 }
 

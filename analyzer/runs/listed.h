@@ -14,8 +14,9 @@ struct listed {
 	size_t count, room;
 };
 
-/* Computes them in a child process, on all cores. To be called while the program has no store open, and one thread. A run that
- * cannot be read, or that has much in the log, is left out; where the child does not come to its end, so are others. */
+/* Computes them in a child process, on all cores. To be called while the program has no store open, and one thread. A
+ * run that cannot be read, or that has much in the log, is left out; where the child does not come to its end, so are
+ * others. */
 struct listed listed_read(const char *store);
 void listed_free(struct listed *listed);
 
