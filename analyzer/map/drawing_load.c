@@ -8,6 +8,7 @@
 
 #include "die/die.h"
 #include "die/memory.h"
+#include "fingerprint/other_labels.h"
 #include "measures/aggregate.h"
 #include "measures/trace.h"
 
@@ -136,6 +137,9 @@ map_drawing_load_sources(struct map_drawing *drawing)
 		if (first->dynamics.info->of_losses != second->dynamics.info->of_losses) /* ids may differ */
 			must(dynamics_check_alike(&first->dynamics, &second->dynamics, &failure));
 		drawing->source_count = 2;
+		if (first->is_run && second->is_run)
+			other_labels_warn(first->dynamics.store, (const char *const[]){request->run, request->other},
+			                  2);
 		if (first->input.colouring != second->input.colouring && request->source.colour_file)
 			die("--colour: what %s has of %s is numbers for one of the two runs, and text for the other",
 			    request->source.colour_file, request->source.colour);

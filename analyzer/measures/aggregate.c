@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "fingerprint/other_labels.h"
 
 #include <portolan/error.h>
 
@@ -370,6 +371,8 @@ dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query
 		make_real(dynamics);
 	else if (code >= 0 && count > 1)
 		divide(&aggregate);
+	if (code >= 0)
+		other_labels_warn(dynamics->store, (const char *const *)runs, count);
 	report->shared = how == AGGREGATE_ANY ? UINT64_MAX : dynamics->count;
 	array_free(aggregate.runs);
 	if (code < 0)

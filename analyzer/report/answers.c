@@ -46,6 +46,8 @@ answer_check(struct report_request *request, const struct child *child)
 	page_say(page, child,
 	         "{run} is {verdict}, and its state is {state}: {examples} examples, {observations} observations, "
 	         "{missing} missing, {replaced} replaced, {refused} refused.");
+	if (json_is_string(page_member(child->answer, "fingerprint")))
+		page_say(page, child, "The fingerprint of its data, ids and gold labels, is {fingerprint}.");
 	json_array_foreach (json_object_get(child->answer, "problems"), i, line)
 		page_warn(page, json_string_value(line));
 	json_array_foreach (json_object_get(child->answer, "damage"), i, line)

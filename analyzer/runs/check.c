@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "die/die.h"
+#include "fingerprint/fingerprint.h"
 #include "options/format.h"
 #include "output/table.h"
 #include "verdict/completeness.h"
@@ -103,9 +104,21 @@ check_add_epochs(struct report *report, const struct completeness *result)
 	table_report(report, "epochs", &TABLE_OF(columns, result->epochs, result->epoch_count));
 }
 
+/* Adds the fingerprint of the run's data; null where its records cannot be read. */
+static void
+check_add_fingerprint(struct report *report, struct store *store, const char *run)
+{
+	struct fingerprint fingerprint = {0};
+	char text[FINGERPRINT_ROOM];
+
+	fingerprint_read(store, run, &fingerprint, NULL);
+	fingerprint_print(&fingerprint, text);
+	report_text(report, "fingerprint", text[0] ? text : NULL);
+}
+
 /* Adds an object for a run. The caller ends it. */
 static void
-check_add_run(struct report *report, const struct completeness *result)
+check_add_run(struct report *report, struct store *store, const struct completeness *result)
 {
 	const struct store_run_info *info = &result->info;
 
@@ -121,6 +134,7 @@ check_add_run(struct report *report, const struct completeness *result)
 		check_add_damage(report, result);
 	report_text(report, "state", info->state == STORE_RECORDING ? "recording" : "closed");
 	REPORT_WHOLES(report, {"declared", info->declared}, {"examples", info->examples});
+	check_add_fingerprint(report, store, info->name);
 	REPORT_WHOLES(report, {"observations", info->observations}, {"missing", result->missing},
 	              {"skipped_epochs", result->skipped_epochs}, {"replaced", info->replaced},
 	              {"refused", info->refused}, {"changed_labels", info->changed_labels});
@@ -167,7 +181,7 @@ check_one(struct check *check, const char *name)
 		check->status = STATUS_FAILED;
 	else if (result.findings.count && check->status == STATUS_DONE)
 		check->status = STATUS_INCOMPLETE;
-	check_add_run(&check->report, &result);
+	check_add_run(&check->report, check->store, &result);
 	if (check->every)
 		report_end(&check->report);
 	completeness_free(&result);

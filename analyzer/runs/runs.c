@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "die/die.h"
 #include "die/memory.h"
+#include "listed.h"
 #include "options/format.h"
 #include "output/table.h"
 #include "verdict/run_report.h"
@@ -63,14 +64,15 @@ runs_write(const struct runs_request *request, const struct store_run_info *runs
 }
 
 static void
-runs_report(struct store *store, const char *path, struct store_run_info *runs, size_t count)
+runs_report(struct store *store, const char *path, const struct listed *listed, struct store_run_info *runs,
+            size_t count)
 {
 	struct report report;
 
 	must(report_open(&report, path, 2, &failure));
 	report_begin_list(&report, NULL);
 	for (size_t i = 0; i < count; i++)
-		must(run_report(&report, store, &runs[i], &failure));
+		must(run_report(&report, store, &runs[i], listed_find(listed, runs[i].number), &failure));
 	report_end(&report);
 	must(report_close(&report, &failure));
 }
@@ -107,15 +109,18 @@ runs_run(void *context, struct portolan_error *error)
 	const struct runs_request *request = context;
 	const struct common_options *common = &request->common;
 	struct store_run_info *runs;
+	CLEANUP(listed_free) struct listed listed = {0};
 	struct store *store;
 	size_t count;
 	int damaged;
 
 	(void)error;
+	if (common->json)
+		listed = listed_read(common->query.store);
 	must(store_open(common->query.store, &store, &failure));
 	must(store_runs(store, &runs, &count, &failure));
 	if (common->json)
-		runs_report(store, common->output, runs, count);
+		runs_report(store, common->output, &listed, runs, count);
 	else
 		runs_write(request, runs, count);
 	damaged = runs_count_damaged(runs, count);

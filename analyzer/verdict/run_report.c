@@ -58,8 +58,8 @@ run_kind_name(const struct store_run_info *run)
 }
 
 static void
-report_run(struct report *report, const struct store_run_info *run, const struct completeness *sessions,
-           const struct store_counters *counters)
+report_run(struct report *report, const struct store_run_info *run, const char *fingerprint,
+           const struct completeness *sessions, const struct store_counters *counters)
 {
 	char created[32];
 
@@ -69,6 +69,8 @@ report_run(struct report *report, const struct store_run_info *run, const struct
 	report_text(report, "state", run_state_name(run));
 	report_text(report, "mode", run_mode_name(run));
 	report_text(report, "kind", run_kind_name(run));
+	if (fingerprint)
+		report_text(report, "fingerprint", fingerprint[0] ? fingerprint : NULL);
 	report_text(report, "created", created);
 	report_text(report, "group", run->group);
 	REPORT_WHOLES(report, {"declared", run->declared}, {"replaced", run->replaced}, {"refused", run->refused},
@@ -81,7 +83,8 @@ report_run(struct report *report, const struct store_run_info *run, const struct
 }
 
 int
-run_report(struct report *report, struct store *store, struct store_run_info *run, struct portolan_error *error)
+run_report(struct report *report, struct store *store, struct store_run_info *run, const char *fingerprint,
+           struct portolan_error *error)
 {
 	struct completeness sessions;
 	struct store_counters counters;
@@ -98,7 +101,7 @@ run_report(struct report *report, struct store *store, struct store_run_info *ru
 		run->state = STORE_DAMAGED;
 		report_text(report, "state", run_state_name(run));
 	} else {
-		report_run(report, run, &sessions, &counters);
+		report_run(report, run, fingerprint, &sessions, &counters);
 	}
 	report_end(report);
 	return 0;
@@ -118,7 +121,7 @@ run_report_one(struct report *report, struct store *store, const char *name, str
 		return code;
 	while (i < count && strcmp(runs[i].name, name) != 0)
 		i++;
-	code = i < count ? run_report(report, store, &runs[i], error)
+	code = i < count ? run_report(report, store, &runs[i], NULL, error)
 	                 : error_set(error, STORE_E_NO_RUN, "run '%s' was removed", name);
 	free(runs);
 	return code;
@@ -135,7 +138,7 @@ run_report_all(struct report *report, struct store *store, struct portolan_error
 		return code;
 	report_begin_list(report, NULL);
 	for (size_t i = 0; i < count && code >= 0; i++)
-		code = run_report(report, store, &runs[i], error);
+		code = run_report(report, store, &runs[i], NULL, error);
 	report_end(report);
 	free(runs);
 	return code;

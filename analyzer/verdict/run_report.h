@@ -8,8 +8,10 @@
 #include <portolan/store.h>
 
 /* Adds one run, as an object of a list, or as the document. A run that is found to be damaged is marked so, with only
- * its name and state. A run that was removed meanwhile is left out. */
-int run_report(struct report *report, struct store *store, struct store_run_info *run, struct portolan_error *error);
+ * its name and state. A run that was removed meanwhile is left out. `fingerprint` is the run's, empty if it is not
+ * known; NULL: there is to be none. */
+int run_report(struct report *report, struct store *store, struct store_run_info *run, const char *fingerprint,
+               struct portolan_error *error);
 
 /* Adds the run with a name; or all runs, as a list. */
 int run_report_one(struct report *report, struct store *store, const char *name, struct portolan_error *error);

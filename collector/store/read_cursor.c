@@ -109,9 +109,11 @@ cursor_read_epochs(struct store_cursor *cursor, uint32_t chunk, size_t from, uin
 	if (rc || !(snapshot->wanted & columns & gold))
 		return rc;
 	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, 0, &cursor->examples, &lent, error);
-	if (!rc)
-		block->gold = cursor_column_values(&cursor->examples, &lent, STORE_GOLD, block->rows);
-	return rc;
+	if (rc)
+		return rc;
+	block->gold = cursor_column_values(&cursor->examples, &lent, STORE_GOLD, block->rows);
+	block->seen = snapshot->info.declared ? cursor->examples.present[STORE_GOLD_PROB] : NULL;
+	return 0;
 }
 
 /* The chunk of a block, and its rows. */

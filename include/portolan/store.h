@@ -324,6 +324,8 @@ struct store_block {
 	 * for; use store_block_values() */
 	const struct store_values *columns;
 	struct store_values gold; /* set if STORE_GOLD was asked for */
+	/* likewise: a bitmap of the examples that any epoch of the run observed, in range or not; NULL: all of them */
+	const uint64_t *seen;
 };
 
 /* Reads block `index`: all columns that were asked for, at all epochs in range. Pointers are aligned to 8 bytes, and

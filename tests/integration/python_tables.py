@@ -4,8 +4,10 @@ tests/frameworks/test_tables.py."""
 import csv
 import html
 import io
+import json
 import os
 import pickle
+import subprocess
 import sys
 import warnings
 
@@ -215,14 +217,21 @@ def test_it_is_shown_in_a_notebook(store):
     assert "2 more rows" in portolan.measures(name, store=store)._repr_html_()
 
 
+def checked_fingerprint(store, name):
+    """What `portolan check` says of a run; tests/cli/run_fingerprint.py computes it."""
+    done = subprocess.run([os.environ["PORTOLAN"], "check", name, "--json", "--store", store], stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)["fingerprint"]
+
+
 def test_runs(store):
     record(store, "b/two", epochs=2)
     record(store, "a", ids=["x", "y"], mode="train-forward")
     runs = portolan.runs(store)
-    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created", "kind")
+    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created", "kind", "fingerprint")
     assert runs["name"].tolist() == ["a", "b/two"] and runs.examples.tolist() == [2, 12] and runs["epochs"].tolist() == [3, 2]
     assert runs["observations"].tolist() == [6, 24] and set(runs["state"]) == {"closed"}
     assert [run.mode for run in runs] == ["train-forward", "epoch-end"] and all(run.created.endswith("Z") for run in runs)
+    assert runs["fingerprint"].tolist() == [checked_fingerprint(store, name) for name in ("a", "b/two")] and len(set(runs.fingerprint)) == 2
     assert repr(runs).splitlines()[0] == f"{store}: 2 runs"
     with portolan.Run("c", store=store) as run:
         run.log_gold(0, [0], [0.5], [True])

@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "die/die.h"
+#include "fingerprint/other_labels.h"
 
 #include <stdio.h>
 
@@ -158,6 +159,7 @@ artifacts_sides_make(struct artifacts *artifacts)
 		return;
 	must(dynamics_load_beside(&artifacts->after_dynamics, &artifacts->dynamics, query, artifacts->after,
 	                          &after_request, &failure));
+	other_labels_warn(artifacts->dynamics.store, (const char *const[]){artifacts->run, artifacts->after}, 2);
 	sides_find_records(artifacts, &artifacts->after_dynamics, &artifacts->after_sides);
 }
 

@@ -12,6 +12,7 @@
 #include "die/die.h"
 #include "die/memory.h"
 #include "early_stopping.h"
+#include "fingerprint/other_labels.h"
 #include "measures/aggregate.h"
 #include "options/format.h"
 #include "pairs.h"
@@ -141,6 +142,7 @@ compare_load_runs(struct compare *compare)
 	for (compare->loaded = 1; compare->loaded < count; compare->loaded++)
 		must(dynamics_load_beside(&compare->runs[compare->loaded], &compare->runs[0], query,
 		                          names[compare->loaded], &request, &failure));
+	other_labels_warn(compare->runs[0].store, (const char *const *)names, count);
 }
 
 static void

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "die/die.h"
 #include "die/memory.h"
+#include "fingerprint/other_labels.h"
 #include "regions/classes.h"
 
 #include <math.h>
@@ -350,6 +351,7 @@ groups_measure_accuracy(struct groups *groups)
 	if (accuracy.is_paired) {
 		accuracy_load(groups, groups->common.operands[1], dynamics, &accuracy.after);
 		accuracy_join(&accuracy);
+		other_labels_warn(dynamics->store, (const char *const *)groups->common.operands, 2);
 	}
 	if (groups->columns.path)
 		columns_read(&columns, &groups->columns, dynamics);

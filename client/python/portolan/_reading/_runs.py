@@ -10,7 +10,7 @@ from portolan import _packages, _programs
 from portolan._reading._table import Table
 from portolan._recording import _options
 
-_COLUMNS = {"name": str, "examples": int, "epochs": int, "observations": int, "state": str, "mode": str, "created": str, "kind": str}
+_COLUMNS = {"name": str, "examples": int, "epochs": int, "observations": int, "state": str, "mode": str, "created": str, "kind": str, "fingerprint": str}
 _EMPTY = {str: "", int: -1}  # the columns of a damaged run
 
 
@@ -28,7 +28,8 @@ def runs(store: str | os.PathLike[str] | None = None) -> Runs:
 
     Returns:
         A table: name, examples, epochs, observations, state ("recording", "closed" or "damaged"), mode, created (UTC, as text), kind ("labels",
-        "loss", or "" while nothing is recorded). Of a damaged run only the name is known, and a warning says so. It needs NumPy.
+        "loss", or "" while nothing is recorded), fingerprint (of the ids, a hyphen, and of the ids with their gold labels: the same for runs of the
+        same data, in whichever order they were logged). Of a damaged run only the name is known, and a warning says so. It needs NumPy.
 
     Example::
 
