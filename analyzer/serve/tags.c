@@ -15,10 +15,16 @@
 #include <portolan/error.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistr.h>
+
+/* The first line of a file, written with the first change: what the file is, and which version its lines have. A file that
+ * was begun before version 1.0 has no such line. */
+#define TAGS_VERSION 1
+#define HEAD "{\"portolan\":\"tags\",\"version\":1}"
 
 /* What is said of an example. */
 struct tag {
@@ -256,14 +262,32 @@ tags_apply_all(struct tags *tags, struct tags_run *run, const json_t *changes)
 	return true;
 }
 
-/* Does the line begin as every line of the file does, as far as it goes? */
+/* Does the line begin as `begin` does, as far as it goes? */
 static bool
-tags_is_begun(const char *line, size_t length)
+tags_is_begun(const char *line, size_t length, const char *begin)
 {
-	static const char begin[] = "{\"run\":";
 	size_t shared = length < strlen(begin) ? length : strlen(begin);
 
 	return length > 0 && memcmp(line, begin, shared) == 0;
+}
+
+/* Checks the line that says which version the file has. */
+static int
+tags_check_head(const struct tags *tags, const json_t *line, size_t number, struct portolan_error *error)
+{
+	const json_t *what = json_object_get(line, "portolan"), *version = json_object_get(line, "version");
+
+	if (!json_is_string(what) || strcmp(json_string_value(what), "tags") != 0 || !json_is_integer(version))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: line %zu is of no file of tags: it says that it holds something "
+		                 "else. --tags takes a file that it has made itself, or makes one",
+		                 tags->file.path, number);
+	if (json_integer_value(version) > TAGS_VERSION)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: line %zu says that the tags are of version %lld, and this program knows up to "
+		                 "version %d: use a newer portolan",
+		                 tags->file.path, number, (long long)json_integer_value(version), TAGS_VERSION);
+	return 0;
 }
 
 static int
@@ -277,7 +301,13 @@ tags_take_line(void *context, const char *text, size_t length, size_t number, st
 	struct tags_run *run;
 	bool taken;
 
-	if (!line && tags_is_begun(text, length)) {
+	if (json_object_get(line, "portolan")) {
+		int code = tags_check_head(tags, line, number, error);
+
+		json_decref(line);
+		return code;
+	}
+	if (!line && (tags_is_begun(text, length, "{\"run\":") || tags_is_begun(text, length, HEAD))) {
 		if (tags->unreadable++ == 0) {
 			tags->first = number;
 			snprintf(tags->why, sizeof(tags->why), "%s", trouble.text);
@@ -384,6 +414,7 @@ tags_put_line(struct tags *tags, const char *name, const json_t *changes, const 
               struct portolan_error *error)
 {
 	struct tags_run *run = tags_of(tags, name);
+	CLEANUP_FREE char *begun = NULL;
 	size_t added;
 	int code;
 
@@ -392,6 +423,10 @@ tags_put_line(struct tags *tags, const char *name, const json_t *changes, const 
 	if (added > 0 && tags->count + added > TAGS_MOST) /* what a file brings may be more */
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "not saved: more than %d examples would have tags: take some away first", TAGS_MOST);
+	if (tags->file.size == 0 && asprintf(&begun, HEAD "\n%s", line) < 0) /* in one write: all of it, or nothing */
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (begun)
+		line = begun;
 	code = tags_file_append(&tags->file, line, strlen(line), error);
 	if (code >= 0 && !tags_apply_all(tags, run, changes))
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory: the tag is saved, and not shown");

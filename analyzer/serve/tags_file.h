@@ -17,9 +17,9 @@
 
 struct tags_file { /* begins as {.fd = -1} */
 	const char *path;
-	int fd;
+	size_t size; /* bytes that it should have: more or fewer are another program's doing; 0: nothing was said yet */
 	/* private */
-	size_t size;    /* bytes that it should have: more or fewer are another program's doing */
+	int fd;
 	bool is_ragged; /* it ends without a line end */
 };
 

@@ -52,11 +52,15 @@ batch_check_string_ids(const struct portolan_batch *batch, struct portolan_error
 static int
 batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {
+	static const struct portolan_batch none;
 	bool is_gold_prob = batch->kind == PORTOLAN_GOLD_PROBS, is_loss = batch->kind == PORTOLAN_LOSSES;
 	const struct {
 		bool broken;
 		const char *rule;
 	} rules[] = {
+	        {memcmp(batch->reserved, none.reserved, sizeof(none.reserved)) != 0,
+	         "the batch has something that this version does not know (reserved is not NULL): use libportolan of at "
+	         "least the version that the program was built for, or set the whole struct to zero first"},
 	        {batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_LOSSES,
 	         "kind is not one of enum portolan_scores"},
 	        {batch->kind == PORTOLAN_SIGNALS &&

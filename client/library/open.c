@@ -114,6 +114,9 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	        {!o->store == !o->endpoint, "give store (a directory) or endpoint, and not both"},
 	        {options_is_empty(o->store), "store is empty; give a directory"},
 	        {options_is_empty(o->spool), "spool is empty; give a directory"},
+	        {memcmp(o->reserved, none.reserved, sizeof(none.reserved)) != 0,
+	         "an option is set that this version does not know (reserved is not NULL): use libportolan of at least "
+	         "the version that the program was built for, or set the whole struct to zero first"},
 	        {options_is_empty(o->keys), "keys is empty; give a directory"},
 	        {o->keys && !is_tcp, "keys are for an endpoint tcp://HOST:PORT; a store's own socket, and ipc://, are "
 	                             "guarded by their files' permissions"},

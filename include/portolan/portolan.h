@@ -46,7 +46,7 @@ extern "C" {
 #define PORTOLAN_PUBLIC
 #endif
 
-#define PORTOLAN_VERSION "0.1.0"
+#define PORTOLAN_VERSION "1.0.0" /* STABILITY.md says what later versions keep */
 
 enum {
 	PORTOLAN_E_INVALID = -1,      /* an argument is wrong; nothing of this call was logged */
@@ -111,6 +111,7 @@ struct portolan_options {
 	int (*cancelled)(void *context);
 	void *cancelled_context;
 	const char *collector_program; /* portoland, for `store`; default: beside the library, then in $PATH */
+	const void *reserved[8]; /* all NULL; room for options of later versions, which NULL leaves at their defaults */
 };
 
 /* For timeout_ms of portolan_flush() and portolan_close(), which is in milliseconds; 0: do not wait. */
@@ -184,6 +185,7 @@ struct portolan_batch {
 	struct portolan_array correct;         /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
 	const struct portolan_column *columns; /* column_count of the caller's own columns, or NULL */
 	size_t column_count;
+	const void *reserved[4]; /* all NULL; room for what later versions can be given */
 };
 
 /*
@@ -234,13 +236,14 @@ struct portolan_stats {
 	uint64_t logged;       /* accepted by the log calls */
 	uint64_t acknowledged; /* of these, how many are on the collector's disk */
 	uint64_t refused;      /* rows left out, here or by the collector */
-	uint64_t replaced;   /* observations of this session that met another one of the same example and epoch, as far
+	uint64_t replaced;    /* observations of this session that met another one of the same example and epoch, as far
 			        * as the collector has counted */
-	uint64_t dropped;    /* dropped because memory was full (PORTOLAN_DROP) or because the run had ended */
-	uint64_t spooled;    /* written to a spool file */
-	uint64_t bytes_sent; /* bytes of frames sent, repeats included */
-	uint64_t reconnects; /* times the session was opened again */
-	uint64_t waits;      /* calls that had to wait for room */
+	uint64_t dropped;     /* dropped because memory was full (PORTOLAN_DROP) or because the run had ended */
+	uint64_t spooled;     /* written to a spool file */
+	uint64_t bytes_sent;  /* bytes of frames sent, repeats included */
+	uint64_t reconnects;  /* times the session was opened again */
+	uint64_t waits;       /* calls that had to wait for room */
+	uint64_t reserved[7]; /* 0; room for counts of later versions */
 };
 
 /* Copies to *stats what has been counted up to now. */

@@ -3,7 +3,7 @@
     run_cli.py PORTOLAN MAKE_STORE [--regenerate]
 
 Each case has a file in expected/. With --regenerate these are written anew: read the difference before committing it.
-Times of creation are replaced by CREATED.
+Times of creation are replaced by CREATED, and the version of portolan by VERSION.
 """
 
 import os
@@ -763,7 +763,7 @@ def without_templates(script):
     return script
 
 
-def execute(portolan, words):
+def execute(portolan, words, version):
     shown = [w[5:] for w in words if w.startswith("FILE>")]
     folders = [w[6:] for w in words if w.startswith("FILES>")]
     words = [w for w in words if not w.startswith(("FILE>", "FILES>"))]
@@ -779,7 +779,7 @@ def execute(portolan, words):
         text += f"--- {name}\n{without_templates(read_text(name))}"
     for name in folders:
         text += f"--- {name}: {' '.join(sorted(os.listdir(name)))}\n"
-    text = text.replace(os.getcwd(), "FOLDER")
+    text = text.replace(os.getcwd(), "FOLDER").replace(f"portolan {version}", "portolan VERSION").replace(f'"portolan": "{version}"', '"portolan": "VERSION"')
     if words and words[0] == "noise":  # from exp() and log(), whose last digit is not the same on every machine
         text = re.sub(r"\d\.\d{8,}", lambda number: f"{float(number[0]):.6f}", text)
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "CREATED", text)
@@ -853,6 +853,7 @@ def check_examples(portolan):
 def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     regenerate = "--regenerate" in sys.argv[3:]
+    version = subprocess.run([portolan, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -861,7 +862,7 @@ def main():
         write_files()
         for name, line in CASES.items():
             path = os.path.join(EXPECTED, name + ".txt")
-            got = execute(portolan, line.split())
+            got = execute(portolan, line.split(), version)
             if regenerate:
                 with open(path, "w", newline="") as file:
                     file.write(got)

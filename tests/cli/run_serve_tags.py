@@ -33,7 +33,8 @@ def read(path):
 
 
 def lines_of(path):
-    return [json.loads(line) for line in read(path).decode().splitlines()]
+    """Its changes: all lines but the first, which says what the file is."""
+    return [line for line in map(json.loads, read(path).decode().splitlines()) if "portolan" not in line]
 
 
 def replay(lines, run):
@@ -254,10 +255,32 @@ def test_torn_request(portolan, store, folder):
             check(tags_of(server) == wanted, f"cut at {end}: all or none: {tags_of(server)}")
     lines = whole.splitlines(keepends=True)
     with open(path, "wb") as file:
-        file.writelines([lines[0], b'{"run": "a/b", "id": 3 "tag": "keep"}\n', lines[1]])
+        file.writelines([*lines[:2], b'{"run": "a/b", "id": 3 "tag": "keep"}\n', lines[2]])
     with serving.serving(portolan, "--store", store, "--tags", path) as server:
         said = server.errors()
-        check("line 2 cannot be read" in said and "expected near '\"tag\"'" in said and len(tags_of(server)) == 2, f"a whole line that is no JSON: {said}")
+        check("line 3 cannot be read" in said and "expected near '\"tag\"'" in said and len(tags_of(server)) == 2, f"a whole line that is no JSON: {said}")
+
+
+def test_version(portolan, store, folder):
+    """The first change of a file brings the line that says what it is. A file without it, of before 1.0, is read; one of a later version is refused."""
+    path = os.path.join(folder, "version.jsonl")
+    with serving.serving(portolan, "--store", store, "--tags", path) as server:
+        tag(server, 1, KEEP)
+        tag(server, 2, KEEP)
+    lines = read(path).splitlines(keepends=True)
+    check(lines[0] == b'{"portolan":"tags","version":1}\n' and len(lines) == 3, f"the first line: {lines}")
+    with open(path, "wb") as file:
+        file.writelines(lines[1:])
+    with serving.serving(portolan, "--store", store, "--tags", path) as server:
+        tag(server, 3, KEEP)
+        check(set(tags_of(server)) == {1, 2, 3} and b"version" not in read(path), "a file without that line goes on as it is")
+    for head, wanted in ((b'{"portolan":"tags","version":2}\n', "are of version 2, and this program knows up to version 1: use a newer portolan"),
+                         (b'{"portolan":"notes","version":1}\n', "is of no file of tags: it says that it holds something else")):
+        with open(path, "wb") as file:
+            file.writelines([head, *lines[1:]])
+        before = read(path)
+        status, said = refused(portolan, "--store", store, "--tags", path)
+        check(status == 1 and wanted in said and read(path) == before, f"{head}: {said}")
 
 
 def test_full_disk(portolan, store, folder):
@@ -390,6 +413,7 @@ def main():
         test_killed(portolan, store, folder)
         test_torn(portolan, store, folder)
         test_torn_request(portolan, store, folder)
+        test_version(portolan, store, folder)
         test_full_disk(portolan, store, folder)
         test_changed_meanwhile(portolan, store, folder)
         test_refused_files(portolan, store, folder)

@@ -107,3 +107,17 @@ def test_the_command(cluster, small, tmp_path):
     runs.check_same(table, small.expected, tolerance=1e-12)
     said = run_command(cluster, "measures", "run", "x", "-o", str(out), "--state", "state", "--window", "3", status=2).stderr
     assert "--state keeps sums of all epochs, of labels, without windows: leave --window out" in said
+
+
+@pytest.mark.parametrize("change", [lambda notes: notes.drop_columns(["version"]), lambda notes: notes.set_column(4, "version", pa.array([2] * len(notes), pa.int32()))])
+def test_a_state_of_another_version_is_made_anew(spark, exported, capsys, change):
+    epochs_came(exported, 0, 1, 2)
+    assert sums_and_measures(spark, exported) == ["1"]
+    [path] = (exported / "state/1/epochs").glob("*.parquet")
+    notes = change(pq.read_table(path))
+    (path.parent / f".{path.name}.crc").unlink()
+    pq.write_table(notes, path)
+    assert sums_and_measures(spark, exported) == ["2"]
+    assert "is made anew from all epochs: another version of portolan made it" in capsys.readouterr().err
+    assert sums_and_measures(spark, exported) == ["2"]
+    assert capsys.readouterr().err == ""

@@ -1,8 +1,12 @@
-"""The shared library as it ships: what it exports, what it needs, how large it is, and its header in C++.
+"""The shared library as it ships: what it exports and under which versions, what it needs, how large it is, and its header in C++.
 
-library.py LIBPORTOLAN.SO INCLUDE_DIRECTORY
+library.py LIBPORTOLAN.SO INCLUDE_DIRECTORY SYMBOLS
+
+SYMBOLS lists what it exports, a `NAME@@VERSION` a line (tests/api/libportolan.txt). A line of it never goes away, nor changes, while the library is version 1.
 """
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -10,9 +14,8 @@ import tempfile
 import unittest
 
 NEEDED = {"libzmq.so.5", "libmsgpackc.so.2", "libmsgpack-c.so.2", "libc.so.6", "libm.so.6"}
-PUBLIC = {"portolan_open", "portolan_log", "portolan_log_logits", "portolan_log_probs", "portolan_log_gold", "portolan_log_loss",
-          "portolan_end_epoch", "portolan_flush", "portolan_close", "portolan_get_stats"}
 LIBRARY, INCLUDE = sys.argv.pop(1), sys.argv.pop(1)
+LISTED = pathlib.Path(sys.argv.pop(1)).read_text().split()
 
 
 def output(*command):
@@ -20,9 +23,15 @@ def output(*command):
 
 
 class Library(unittest.TestCase):
-    def test_exports_the_public_calls_alone(self):
-        symbols = output("nm", "-D", "--defined-only", LIBRARY).splitlines()
-        self.assertEqual({line.split()[2].split("@")[0] for line in symbols}, PUBLIC)
+    def test_exports_what_is_listed(self):
+        symbols = [line.split()[1:] for line in output("nm", "-D", "--defined-only", "--with-symbol-versions", LIBRARY).splitlines()]
+        self.assertEqual(sorted(name for kind, name in symbols if kind != "A"), sorted(LISTED))  # A: the versions themselves
+        self.assertTrue(all(re.fullmatch(r"portolan_[a-z_]+@@PORTOLAN_1\.\d+", name) for name in LISTED), LISTED)
+
+    def test_the_header_declares_what_is_listed(self):
+        header = pathlib.Path(INCLUDE, "portolan", "portolan.h").read_text()
+        declared = re.findall(r"^PORTOLAN_PUBLIC\b[^;(]*?\b(\w+)\(", header, re.M)
+        self.assertEqual(sorted(declared), sorted(name.split("@")[0] for name in LISTED))
 
     def test_needs_zmq_and_msgpack_alone(self):
         lines = [line for line in output("readelf", "-d", LIBRARY).splitlines() if "(NEEDED)" in line]
@@ -31,7 +40,7 @@ class Library(unittest.TestCase):
         self.assertIn("libzmq.so.5", needed)
 
     def test_soname(self):
-        self.assertIn("[libportolan.so.0]", output("readelf", "-d", LIBRARY))
+        self.assertIn("[libportolan.so.1]", output("readelf", "-d", LIBRARY))
 
     def test_is_under_100_kilobytes(self):
         with tempfile.TemporaryDirectory() as directory:

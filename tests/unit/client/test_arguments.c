@@ -48,6 +48,11 @@ test_batches(void **state)
 	assert_int_equal(batch_check(&batch, 0, NULL), 0);
 	assert_int_equal(batch_check(&batch, 10, NULL), 0);
 	refused(NULL, 0, "batch is NULL");
+	batch.reserved[3] = "later";
+	refused(&batch, 0,
+	        "the batch has something that this version does not know (reserved is not NULL): use libportolan of at "
+	        "least the version that the program was built for, or set the whole struct to zero first");
+	batch = good();
 	refused(&batch, 9, "ids: row 1 has 9, which is above 8 (the number of examples declared, less one)");
 	batch.classes = 2;
 	refused(&batch, 0, "gold: row 1 has 2, which is above 1 (classes)");
@@ -232,6 +237,9 @@ test_options(void **state)
 	               "mode must be PORTOLAN_EPOCH_END or PORTOLAN_TRAIN_FORWARD");
 	option_refused("r", (struct portolan_options){.store = "s", .when_full = 7},
 	               "when_full must be PORTOLAN_WAIT or PORTOLAN_DROP");
+	option_refused("r", (struct portolan_options){.store = "s", .reserved = {[7] = "later"}},
+	               "an option is set that this version does not know (reserved is not NULL): use libportolan of at "
+	               "least the version that the program was built for, or set the whole struct to zero first");
 }
 
 int

@@ -1,6 +1,7 @@
 /* saved_files.test.js: saved selections as files, as a table, as colours; and the masks that are kept of them. */
 import { lots, pick, times } from "./browser.js";
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import test from "node:test";
 import { csvField } from "../../../analyzer/serve/page/csv.js";
 import { paintSaved } from "../../../analyzer/serve/page/saved_colour.js";
@@ -155,4 +156,15 @@ test("digests tell which measures have other values now", async () => {
 
 test("a selection of ids that a server would refuse is none", () => {
   assert.equal(selectionOfIds({ run: "r", range: "", ids: "text" }, times(26000, (i) => String(i).padStart(1000, "x"))), null);
+});
+
+test("files of version 1.0 are read", async () => {
+  const golden = (name) => readFile(new URL(`../../golden/1.0/exports/${name}`, import.meta.url), "utf8");
+  const { run, saved } = readSelections(await golden("selections.json"), { run: "other", name: "none" });
+  assert.equal(run, "words/declared");
+  assert.deepEqual(saved.map(({ name }) => name), ["few and hard"]);
+  assert.deepEqual(saved[0].selection.parts, [{ op: "add", polygon: [[0, 0], [0.6, 0], [0.6, 0.5], [0, 0.5]] }]);
+  assert.deepEqual(saved[0].selection.filters, { correctness: { min: 0.2 } });
+  const one = readSelections(await golden("selection.json"), { run: "other", name: "its name" });
+  assert.deepEqual({ ...one.saved[0], name: "" }, { ...saved[0], name: "" });
 });

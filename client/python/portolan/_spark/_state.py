@@ -1,6 +1,6 @@
 """A state: a folder that keeps the sums of a run's epochs, so that later only those that were exported since are read.
 
-DIR/N has sums/, and in epochs/ which epochs these are of: how many rows each had, and when its files were written. The next one is written as
+DIR/N has sums/, and in epochs/ which epochs these are of: how many rows each had, when its files were written, and the state's version. The next one is written as
 DIR/new, and renamed to DIR/N+1 when it is complete; then DIR/N is removed. So DIR has a complete state at every moment.
 """
 
@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from portolan._spark import _read, _sums
 
+_VERSION = 1  # of the state's folders: another one is made anew
+_NOTES = "run string, epoch int, rows long, written long, version int"
 _Notes = dict[int, tuple[int, int]]  # of an epoch: its rows, and when the last of its files was written, µs since 1970
 
 
@@ -37,8 +39,8 @@ def keep_sums(spark: SparkSession, state: str | os.PathLike[str], run: str, *fol
     *over, last = sorted(there)
     number = place.number()
     held = _held(spark, place.path(number), run) if number else {}
-    reason = _why_anew(held, there, over)
-    if reason:
+    reason = "another version of portolan made it" if held is None else _why_anew(held, there, over)
+    if reason or held is None:
         print(f"portolan.spark: the state {place.folder} is made anew from all epochs: {reason}", file=sys.stderr)
         held = {}
     missing = [epoch for epoch in over if epoch not in held]
@@ -46,7 +48,7 @@ def keep_sums(spark: SparkSession, state: str | os.PathLike[str], run: str, *fol
         sums = _sums.sums(seen, (missing[0], missing[-1] + 1))
         if held:
             sums = _sums.add(_kept(spark, place.path(number)), sums)
-        notes = spark.createDataFrame([(run, epoch, *there[epoch]) for epoch in over], "run string, epoch int, rows long, written long")
+        notes = spark.createDataFrame([(run, epoch, *there[epoch], _VERSION) for epoch in over], _NOTES)
         place.make_room()
         sums.write.parquet(f"{place.path('new')}/sums")
         notes.coalesce(1).write.parquet(f"{place.path('new')}/epochs")
@@ -60,12 +62,18 @@ def _kept(spark: SparkSession, path: str) -> DataFrame:
     return spark.read.parquet(f"{path}/sums")
 
 
-def _held(spark: SparkSession, path: str, run: str) -> _Notes:
-    rows = spark.read.parquet(f"{path}/epochs").select("run", "epoch", "rows", "written").collect()
+def _held(spark: SparkSession, path: str, run: str) -> _Notes | None:
+    """The epochs that the state has; None: it is of another version."""
+    notes = spark.read.parquet(f"{path}/epochs")
+    if "version" not in notes.columns:
+        return None
+    rows = notes.select("run", "epoch", "rows", "written", "version").collect()
+    if {row[4] for row in rows} != {_VERSION}:
+        return None
     others = {row[0] for row in rows} - {run}
     if others:
         raise ValueError(f"{path} is the state of run '{others.pop()}', not of '{run}'")
-    return {epoch: (count, written) for _, epoch, count, written in rows}
+    return {epoch: (count, written) for _, epoch, count, written, _ in rows}
 
 
 def _why_anew(held: _Notes, there: _Notes, over: list[int]) -> str | None:
