@@ -376,7 +376,8 @@ spool_read_header(struct spool *spool, struct portolan_error *error)
 	if (status == SPOOL_END || memcmp(header.magic, magic, sizeof(magic)) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no spool file", spool->path);
 	if (header.version != VERSION)
-		return error_set(error, PORTOLAN_E_INVALID, "spool %s is of version %u; this program knows version %d: use %s portolan",
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "spool %s is of version %u; this program knows version %d: use %s portolan",
 		                 spool->path, header.version, VERSION,
 		                 header.version > VERSION ? "a newer" : "the same version of");
 	if (header.open_size > WIRE_MAX_FRAME || header.target_size > LONGEST_TARGET || header.first == 0)

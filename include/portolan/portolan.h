@@ -236,13 +236,13 @@ struct portolan_stats {
 	uint64_t logged;       /* accepted by the log calls */
 	uint64_t acknowledged; /* of these, how many are on the collector's disk */
 	uint64_t refused;      /* rows left out, here or by the collector */
-	uint64_t replaced;   /* observations of this session that met another one of the same example and epoch, as far
+	uint64_t replaced;    /* observations of this session that met another one of the same example and epoch, as far
 			        * as the collector has counted */
-	uint64_t dropped;    /* dropped because memory was full (PORTOLAN_DROP) or because the run had ended */
-	uint64_t spooled;    /* written to a spool file */
-	uint64_t bytes_sent; /* bytes of frames sent, repeats included */
-	uint64_t reconnects; /* times the session was opened again */
-	uint64_t waits;      /* calls that had to wait for room */
+	uint64_t dropped;     /* dropped because memory was full (PORTOLAN_DROP) or because the run had ended */
+	uint64_t spooled;     /* written to a spool file */
+	uint64_t bytes_sent;  /* bytes of frames sent, repeats included */
+	uint64_t reconnects;  /* times the session was opened again */
+	uint64_t waits;       /* calls that had to wait for room */
 	uint64_t reserved[7]; /* 0; room for counts of later versions */
 };
 

@@ -5,7 +5,7 @@
  */
 #include <portolan/portolan.h>
 
-#define MEMBER(of, member, place) \
+#define MEMBER(of, member, place)                                                                                      \
 	_Static_assert(offsetof(struct of, member) == (place), "struct " #of ": member " #member " has moved")
 #define VALUE(constant, value) _Static_assert((constant) == (value), #constant " has changed")
 

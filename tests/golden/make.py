@@ -20,9 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-TESTS = HERE.parent
-sys.path[:0] = [str(TESTS / "cli"), str(HERE)]
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 import packed
 import serving
 import stores
