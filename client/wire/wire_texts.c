@@ -55,8 +55,8 @@ wire_check_texts(const struct wire_examples *examples, struct portolan_error *er
 			if (texts.size - at >= sizeof(length))
 				memcpy(&length, texts.data + at, sizeof(length));
 			if (texts.size - at < sizeof(length) || length > texts.size - at - sizeof(length))
-				return error_set(error, PORTOLAN_E_INVALID, "\"texts\": row %u, field %zu ends beyond them",
-				                 row, f);
+				return error_set(error, PORTOLAN_E_INVALID,
+				                 "\"texts\": row %u, field %zu ends beyond them", row, f);
 			text = wire_next_text(texts, &at);
 			of_row += text.size;
 			if (!wire_text_is_valid(text.data, text.size, true))
@@ -64,8 +64,8 @@ wire_check_texts(const struct wire_examples *examples, struct portolan_error *er
 				                 "\"texts\": row %u, field %zu is not UTF-8 without U+0000", row, f);
 		}
 		if (of_row > WIRE_MAX_TEXTS)
-			return error_set(error, PORTOLAN_E_INVALID, "\"texts\": row %u has %zu bytes; the limit is %d", row,
-			                 of_row, WIRE_MAX_TEXTS);
+			return error_set(error, PORTOLAN_E_INVALID, "\"texts\": row %u has %zu bytes; the limit is %d",
+			                 row, of_row, WIRE_MAX_TEXTS);
 	}
 	if (at != texts.size)
 		return error_set(error, PORTOLAN_E_INVALID, "\"texts\": %zu bytes after the last", texts.size - at);

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -76,17 +77,14 @@ def test_data_that_are_given_win(recorded, tmp_path):
 
 def test_report_says_what_it_says_of_the_file(recorded, data):
     def report(*more):
-        page = json.loads(portolan_says("report", "nli", "--store", recorded, "--json", *more))
-        text = json.dumps(page, ensure_ascii=False)
+        text = portolan_says("report", "nli", "--store", recorded, "--json", *more)
         assert "hypothesis" in text and "example " in text
-        return page
+        page = json.loads(re.sub("xxh128 [0-9a-f]{32}|(?<=\"xxh128\": \")[0-9a-f]{32}", "", text.replace(str(data), "@texts")))
+        return page["next"], page["sections"], page["commands"]
 
-    kept, of_file = report(), report("--data", data, "--id-field", "id", "--text", "text,hypothesis,label")
-    kept_tables, file_tables = ([section for section in page["sections"]] for page in (kept, of_file))
-    strip = lambda page: json.loads(json.dumps(page).replace("@texts", str(data)))  # noqa: E731
-    assert [section["title"] for section in kept_tables] == [section["title"] for section in file_tables]
-    for mine, theirs in zip(strip(kept_tables), file_tables):
-        assert mine.get("tables") == theirs.get("tables")
+    kept = report()
+    assert "artifacts" in json.dumps(kept[2])  # the words, too, by the field of the label
+    assert kept == report("--data", data, "--id-field", "id", "--text", "text,hypothesis,label")
 
 
 def test_serve_shows_the_texts(recorded):
