@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -147,11 +148,45 @@ content_take(struct content *content, int fd, const char *path, bool is_input)
 	return 0;
 }
 
+/* The file that content_lend() was given; set before threads begin. */
+static struct {
+	const char *path; /* NULL: none */
+	int file;
+} lent;
+
+int
+content_lend(const char *path, int file, struct portolan_error *error)
+{
+	lent.file = fcntl(file, F_DUPFD_CLOEXEC, 0);
+	if (lent.file < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot keep %s open: %s", path, strerror(errno));
+	lent.path = path;
+	return 0;
+}
+
+bool
+content_lent_path(const char *path, char name[CONTENT_LENT_ROOM])
+{
+	if (!lent.path || strcmp(lent.path, path) != 0)
+		return false;
+	snprintf(name, CONTENT_LENT_ROOM, "/proc/%ld/fd/%d", (long)getpid(), lent.file);
+	return true;
+}
+
+/* Opens the file anew where it was lent, so that each reader begins at its beginning. */
+static int
+content_open_file(const char *path)
+{
+	char name[CONTENT_LENT_ROOM];
+
+	return open(content_lent_path(path, name) ? name : path, O_RDONLY | O_CLOEXEC);
+}
+
 int
 content_open(struct content *content, const char *path, struct portolan_error *error)
 {
 	bool is_input = strcmp(path, "-") == 0;
-	int fd = is_input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = is_input ? dup(STDIN_FILENO) : content_open_file(path);
 	int result, failure;
 
 	*content = (struct content){0};

@@ -22,6 +22,12 @@ struct content {
 /* Brings the file into memory; "-" is standard input. PORTOLAN_E_SYSTEM: "cannot read PATH: …". `path` stays the
  * caller's until content_close(). */
 int content_open(struct content *content, const char *path, struct portolan_error *error);
+/* Lets content_open(path) read the open file `file`, which has no name of its own; it is duplicated. Once in a program,
+ * before threads begin. */
+int content_lend(const char *path, int file, struct portolan_error *error);
+/* A path by which this program's child processes open what was lent; false: this path is another one. */
+#define CONTENT_LENT_ROOM 64
+bool content_lent_path(const char *path, char name[CONTENT_LENT_ROOM]);
 void content_close(struct content *content); /* may be called twice */
 
 /* If another program cuts the file short after this call, the lost part reads as zeros, and this program goes on.

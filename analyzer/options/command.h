@@ -12,6 +12,7 @@
 
 #include <portolan/portolan.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Options that several commands share; a command names those it takes. All commands take --quiet and --help. */
@@ -61,6 +62,8 @@ struct command {
 
 	/* bytes of the struct that the options are read into; it begins with a struct common_options */
 	size_t request_size;
+	/* where --data is not given, it takes the texts that the run keeps (data_kept.h) */
+	bool shows_texts;
 	const void *defaults; /* such a struct, whose common options are ignored; NULL: all 0 */
 
 	/* Checks of the request that the table of options cannot express. 0, the status of options_wrong(), or a

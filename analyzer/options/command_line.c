@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/style.h"
 #include "base/suggest.h"
+#include "data_kept.h"
 #include "help.h"
 #include "output/claims.h"
 
@@ -414,7 +415,7 @@ static int
 options_check(struct common_options *request)
 {
 	const struct option_spec *option;
-	int status = options_check_operands(request);
+	int status = options_check_operands(request) ?: options_keep_data(request);
 
 	for (size_t i = 0; (option = option_at(request->command, i)) != NULL && status == 0; i++)
 		status = options_check_option(request, option, request->given & UINT64_C(1) << i);

@@ -3,6 +3,7 @@
 #include "report_request.h"
 
 #include "die/memory.h"
+#include "files/kept_texts.h"
 
 #include <string.h>
 
@@ -220,7 +221,9 @@ next_say_training(const struct report_request *request, bool is_memorised, bool 
 static char *
 next_subset_file(const struct report_request *request)
 {
-	const char *ending = request->data ? strrchr(request->data, '.') : NULL;
+	const char *ending = kept_texts_is(request->data) ? ".jsonl"
+	                     : request->data              ? strrchr(request->data, '.')
+	                                                  : NULL;
 
 	return memory_text("subset%s", ending && !strchr(ending, '/') ? ending : ".txt");
 }

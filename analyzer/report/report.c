@@ -388,6 +388,7 @@ const struct command report_command = {
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_LOSS_THRESHOLD | COMMON_JSON | COMMON_STRICT |
                   COMMON_THREADS,
         .options = options,
+        .shows_texts = true,
         .operand = "run",
         .least = 1,
         .most = REPORT_RUNS_MAX,

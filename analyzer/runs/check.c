@@ -11,6 +11,7 @@
 #include "options/format.h"
 #include "output/table.h"
 #include "verdict/completeness.h"
+#include "verdict/run_report.h"
 #include "verdict/counters.h"
 
 #include <errno.h>
@@ -169,6 +170,26 @@ check_add_reader(struct report *report, const struct store_long_reader *reader)
 	report_end(report);
 }
 
+/* Says of how many examples the run keeps texts, if of any. */
+static void
+check_say_texts(struct report *report, struct store *store, uint32_t run)
+{
+	struct store_texts texts;
+
+	if (!report->as_text) {
+		must(run_report_texts(report, store, run, &failure));
+		return;
+	}
+	must(store_texts(store, run, &texts, &failure));
+	if (texts.examples == 0)
+		return;
+	report_line(report, "  texts: %s example%s, %s bytes, in field%s", NUMBER_GROUPED(texts.examples),
+	            texts.examples == 1 ? "" : "s", NUMBER_GROUPED(texts.bytes), texts.field_count == 1 ? "" : "s");
+	for (size_t f = 0; f < texts.field_count; f++)
+		report_line(report, "%s %s", f > 0 ? "," : "", texts.fields[f]);
+	report_line(report, "\n");
+}
+
 static void
 check_one(struct check *check, const char *name)
 {
@@ -182,6 +203,8 @@ check_one(struct check *check, const char *name)
 	else if (result.findings.count && check->status == STATUS_DONE)
 		check->status = STATUS_INCOMPLETE;
 	check_add_run(&check->report, check->store, &result);
+	if (!result.damaged)
+		check_say_texts(&check->report, check->store, number);
 	if (check->every)
 		report_end(&check->report);
 	completeness_free(&result);

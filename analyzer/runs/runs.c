@@ -22,6 +22,7 @@ struct runs_request {
 struct runs_line {
 	const char *name, *state, *mode, *created, *kind;
 	int64_t examples, epochs, observations; /* -1: not known */
+	int64_t texts;                          /* examples of which the run keeps texts */
 	char time[32];
 };
 
@@ -33,12 +34,25 @@ static const struct table_column runs_columns[] = {
         {"state", TABLE_TEXT, offsetof(struct runs_line, state)},
         {"mode", TABLE_TEXT, offsetof(struct runs_line, mode)},
         {"created", TABLE_TEXT, offsetof(struct runs_line, created)},
-        {"kind", TABLE_TEXT, offsetof(struct runs_line, kind)}};
+        {"kind", TABLE_TEXT, offsetof(struct runs_line, kind)},
+        {"texts", TABLE_I64, offsetof(struct runs_line, texts)}};
+
+/* Reads of how many examples a run keeps texts; what cannot be read, `check` says. */
+static int64_t
+runs_texts(struct store *store, uint32_t run)
+{
+	struct store_texts texts;
+	struct portolan_error error;
+
+	return store_texts(store, run, &texts, &error) < 0 ? 0 : (int64_t)texts.examples;
+}
 
 static void
-runs_write(const struct runs_request *request, const struct store_run_info *runs, size_t count)
+runs_write(const struct runs_request *request, struct store *store, const struct store_run_info *runs, size_t count)
 {
 	CLEANUP_FREE struct runs_line *lines = memory_new(count, sizeof(*lines));
+	struct table table = TABLE_OF(runs_columns, lines, count);
+	bool any_texts = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct store_run_info *run = &runs[i];
@@ -58,9 +72,11 @@ runs_write(const struct runs_request *request, const struct store_run_info *runs
 		line->examples = (int64_t)run->examples;
 		line->epochs = (int64_t)run->epochs;
 		line->observations = (int64_t)run->observations;
+		line->texts = runs_texts(store, run->number);
+		any_texts |= line->texts > 0;
 	}
-	must(table_write(&TABLE_OF(runs_columns, lines, count), request->common.output,
-	                 (enum table_format)request->format, &failure));
+	table.column_count -= !any_texts; /* the column is there for who keeps texts */
+	must(table_write(&table, request->common.output, (enum table_format)request->format, &failure));
 }
 
 static void
@@ -122,7 +138,7 @@ runs_run(void *context, struct portolan_error *error)
 	if (common->json)
 		runs_report(store, common->output, &listed, runs, count);
 	else
-		runs_write(request, runs, count);
+		runs_write(request, store, runs, count);
 	damaged = runs_count_damaged(runs, count);
 	free(runs);
 	store_close(store);

@@ -315,6 +315,7 @@ const struct command serve_command = {
         .help = &help_serve,
         .common = COMMON_STORE | COMMON_LOSS_THRESHOLD | COMMON_THREADS | COMMON_MEMORY,
         .options = options,
+        .shows_texts = true,
         .operand = "run",
         .least = 0,
         .most = 64,

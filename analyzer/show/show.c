@@ -433,6 +433,7 @@ const struct command show_command = {
         .help = &help_show,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_LOSS_THRESHOLD | COMMON_JSON | COMMON_STRICT,
         .options = options,
+        .shows_texts = true,
         .operand = "run",
         .least = 1,
         .most = 10000,

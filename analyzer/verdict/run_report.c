@@ -83,6 +83,25 @@ report_run(struct report *report, const struct store_run_info *run, const char *
 }
 
 int
+run_report_texts(struct report *report, struct store *store, uint32_t run, struct portolan_error *error)
+{
+	struct store_texts texts;
+	int code = store_texts(store, run, &texts, error);
+
+	if (code < 0 || texts.examples == 0)
+		return code;
+	report_begin(report, "texts");
+	report_whole(report, "examples", texts.examples);
+	report_whole(report, "bytes", texts.bytes);
+	report_begin_list(report, "fields");
+	for (size_t f = 0; f < texts.field_count; f++)
+		report_text(report, NULL, texts.fields[f]);
+	report_end(report);
+	report_end(report);
+	return 0;
+}
+
+int
 run_report(struct report *report, struct store *store, struct store_run_info *run, const char *fingerprint,
            struct portolan_error *error)
 {
@@ -102,9 +121,10 @@ run_report(struct report *report, struct store *store, struct store_run_info *ru
 		report_text(report, "state", run_state_name(run));
 	} else {
 		report_run(report, run, fingerprint, &sessions, &counters);
+		code = run_report_texts(report, store, run->number, error);
 	}
 	report_end(report);
-	return 0;
+	return code == STORE_E_CORRUPT || code == STORE_E_NO_RUN ? 0 : code;
 }
 
 int

@@ -11,6 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+const char batch_unknown[] =
+        "something is set that this version does not know (reserved is not NULL): use libportolan of at least the "
+        "version that the program was built for, or set the whole struct to zero first";
+
 size_t
 batch_id_length(const struct portolan_batch *batch, size_t row)
 {
@@ -50,7 +54,7 @@ batch_check_string_ids(const struct portolan_batch *batch, struct portolan_error
 
 /* Checks shapes and types, without reading any value. */
 static int
-batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
+batch_check_shape(const struct portolan_batch *batch, struct portolan_error *error)
 {
 	static const struct portolan_batch none;
 	bool is_gold_prob = batch->kind == PORTOLAN_GOLD_PROBS, is_loss = batch->kind == PORTOLAN_LOSSES;
@@ -59,8 +63,7 @@ batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct 
 		const char *rule;
 	} rules[] = {
 	        {memcmp(batch->reserved, none.reserved, sizeof(none.reserved)) != 0,
-	         "the batch has something that this version does not know (reserved is not NULL): use libportolan of at "
-	         "least the version that the program was built for, or set the whole struct to zero first"},
+	         batch_unknown},
 	        {batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_LOSSES,
 	         "kind is not one of enum portolan_scores"},
 	        {batch->kind == PORTOLAN_SIGNALS &&
@@ -71,7 +74,6 @@ batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct 
 	        {batch->scores.type < PORTOLAN_F32 || batch->scores.type > PORTOLAN_BF16 ||
 	                 arrays_is_integer(batch->scores.type),
 	         "scores: the type must be a floating-point type"},
-	        {!batch->ids.data == !batch->string_ids, "ids: give integers or strings, and not both"},
 	        {!batch->gold.data && !is_gold_prob && !is_loss, "gold labels are missing"},
 	        {batch->gold.data && is_loss, "gold: losses have no labels; log class numbers as a column of your own"},
 	        {batch->correct.data && !is_gold_prob,
@@ -89,11 +91,22 @@ batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct 
 	if ((is_gold_prob || is_loss) && batch->classes != 1)
 		return error_set(error, PORTOLAN_E_INVALID, "classes is %zu, but %s are one per row", batch->classes,
 		                 is_loss ? "losses" : "gold probabilities");
+	return 0;
+}
+
+int
+batch_check_ids(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
+{
+	if (!batch->ids.data == !batch->string_ids)
+		return error_set(error, PORTOLAN_E_INVALID, "ids: give integers or strings, and not both");
 	if (batch->string_ids && examples > 0)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "ids: the run declares its examples, so they must be integers below %" PRIu64,
 		                 examples);
-	return 0;
+	return batch->string_ids
+	               ? batch_check_string_ids(batch, error)
+	               : batch_check_integers("ids", &batch->ids, batch->n, examples > 0 ? examples - 1 : UINT64_MAX,
+	                                      " (the number of examples declared, less one)", error);
 }
 
 /* Checks the caller's own columns. */
@@ -129,12 +142,9 @@ batch_check(const struct portolan_batch *batch, uint64_t examples, struct portol
 		                 WIRE_MAX_EPOCH);
 	if (batch->n == 0)
 		return 0;
-	status = batch_check_shape(batch, examples, error);
-	if (status == 0 && batch->string_ids)
-		status = batch_check_string_ids(batch, error);
-	else if (status == 0)
-		status = batch_check_integers("ids", &batch->ids, batch->n, examples > 0 ? examples - 1 : UINT64_MAX,
-		                              " (the number of examples declared, less one)", error);
+	status = batch_check_shape(batch, error);
+	if (status == 0)
+		status = batch_check_ids(batch, examples, error);
 	bounded = batch->kind == PORTOLAN_LOGITS || batch->kind == PORTOLAN_PROBS;
 	if (status == 0 && batch->gold.data)
 		status = batch_check_integers("gold", &batch->gold, batch->n,

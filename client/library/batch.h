@@ -13,6 +13,11 @@
  */
 int batch_check(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error);
 
+/* Checks the ids alone, as batch_check() does. */
+int batch_check_ids(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error);
+
+extern const char batch_unknown[]; /* the error where `reserved` of a public struct is not NULL */
+
 size_t batch_id_length(const struct portolan_batch *batch, size_t row); /* bytes of a string id */
 
 /* In arrays.c: is it a type of integers? */

@@ -63,7 +63,6 @@ frames_init(struct frames *frames, size_t bytes, struct portolan_error *error)
 	frames->populated = 0;
 	frames->frame_size = size & ~(size_t)63;
 	frames->count = (uint32_t)(bytes / frames->frame_size);
-	frames->wire.kind = WIRE_BATCH;
 	atomic_init(&frames->begun, 0);
 	atomic_init(&frames->released, 0);
 	return 0;
@@ -235,6 +234,30 @@ frames_end_epoch(struct frames *frames, uint32_t epoch)
 	return frame != NULL;
 }
 
+/* No batch has this shape: so the producer never adds rows to the frame, nor the end of an epoch. */
+static const struct frame_shape shape_of_texts = {.epoch = UINT32_MAX, .columns = FRAME_TEXTS};
+
+struct frame *
+frames_reserve_examples(struct frames *frames, unsigned keep)
+{
+	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
+	struct frame *frame = frames_at(frames, begun);
+
+	if (begun - frames_released(frames) + keep >= frames->count)
+		return NULL;
+	frame->shape = shape_of_texts;
+	frame->capacity = frame->text_bytes = 0;
+	frame->is_taken = false;
+	atomic_store_explicit(&frame->state, 0, memory_order_relaxed);
+	return frame;
+}
+
+void
+frames_commit_examples(struct frames *frames, struct frame *frame, uint32_t rows)
+{
+	frames_publish(frames, frame, rows);
+}
+
 static void *
 frame_values(struct frame *frame, unsigned column)
 {
@@ -333,6 +356,22 @@ frame_make_batch(const struct frames *frames, struct frame *frame, struct wire_b
 	}
 }
 
+static void
+frame_make_examples(struct frame *frame, struct wire_examples *examples)
+{
+	const uint8_t *at = frame->data + frame->packed.ids;
+
+	*examples = (struct wire_examples){.rows = frame->rows,
+	                                   .id_type = frame->shape.id_kind == WIRE_ID_STR ? WIRE_STR : WIRE_U8,
+	                                   .ids = {frame->data, frame->packed.ids},
+	                                   .field_count = frame->packed.fields};
+	for (size_t f = 0; f < examples->field_count; f++) {
+		examples->fields[f] = (struct wire_bytes){at + 1, *at};
+		at += 1 + *at;
+	}
+	examples->texts = (struct wire_bytes){at, frame->packed.texts};
+}
+
 struct frame *
 frames_take(struct frames *frames, bool partial)
 {
@@ -355,7 +394,10 @@ frames_take(struct frames *frames, bool partial)
 	frame->is_taken = true;
 	frame->rows = state & ROWS;
 	frame->ends_epoch = (state & ENDS) != 0;
-	if (frame->rows > 0)
+	frames->wire.kind = frame->shape.columns == FRAME_TEXTS ? WIRE_EXAMPLES : WIRE_BATCH;
+	if (frames->wire.kind == WIRE_EXAMPLES)
+		frame_make_examples(frame, &frames->wire.examples);
+	else if (frame->rows > 0)
 		frame_make_batch(frames, frame, &frames->wire.batch);
 	return frame;
 }

@@ -16,8 +16,9 @@
 
 #include <stdatomic.h>
 
-#define FRAMES_MOST_ROWS 6144u  /* of one frame */
-#define FRAMES_MAX_BYTES 75904u /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
+#define FRAMES_MOST_ROWS 6144u    /* of one frame */
+#define FRAMES_MAX_BYTES 75904u   /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
+#define FRAMES_LEAST_BYTES 64000u /* of data, that a frame of the smallest pool (1 MiB) has room for */
 
 /* The columns of a frame, in the order in which their arrays lie. A set of columns is a mask of FRAME_BIT(). */
 enum frame_column {
@@ -36,6 +37,7 @@ enum frame_column {
 #define FRAME_MOST_COLUMNS (FRAME_COLUMNS + PORTOLAN_OWN_COLUMNS)
 #define FRAME_BIT(column) (1u << (column))
 #define FRAME_HAS(set, column) (((set)&FRAME_BIT(column)) != 0)
+#define FRAME_TEXTS (1u << 31) /* in place of columns: the frame has texts of examples */
 
 /* The shape that all rows of a frame share. */
 struct frame_shape {
@@ -51,8 +53,13 @@ struct frame {
 	/* The consumer fills these once it has taken the frame. */
 	bool is_taken, ends_epoch; /* ends_epoch: the end of shape.epoch follows its rows, if it has any */
 	uint32_t rows;
-	uint32_t column[FRAME_COLUMNS]; /* where each column begins in `data`, behind the ids */
-	_Alignas(64) uint8_t data[];    /* ids first: 8 bytes a row; 16 for string ids: lengths, then text */
+	union {
+		uint32_t column[FRAME_COLUMNS]; /* where each column begins in `data`, behind the ids */
+		struct {
+			uint32_t ids, fields, texts; /* FRAME_TEXTS: bytes of ids, number of fields, bytes of texts */
+		} packed;
+	};
+	_Alignas(64) uint8_t data[]; /* ids first: 8 bytes a row; 16 for string ids: lengths, then text */
 };
 
 struct frames {
@@ -65,7 +72,7 @@ struct frames {
 	/* Each in a cache line of its own, so that producer and consumer do not slow each other down. */
 	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
 	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
-	struct wire_frame wire;                 /* the consumer's: the rows of the taken frame, as a batch */
+	struct wire_frame wire;                 /* the consumer's: the rows of the taken frame, or its texts */
 	size_t populated;                       /* the consumer's: so many bytes of `memory` are mapped */
 };
 
@@ -91,6 +98,18 @@ bool frames_reserve(struct frames *frames, const struct frame_shape *shape, size
                     struct frame_room *room);
 void frames_commit(struct frames *frames, const struct frame_room *room, uint32_t rows, uint32_t text);
 bool frames_end_epoch(struct frames *frames, uint32_t epoch); /* false: the pool is full */
+
+/* Producer: a frame for the texts of examples; NULL: the pool is full. After that, frames_commit_examples() must follow:
+ * packed and shape.id_kind are set, and `data` has the ids of `rows` examples as the wire has them (integers of 8
+ * bytes), the fields' names (a byte of length, then the name), and the texts as the wire has them. */
+struct frame *frames_reserve_examples(struct frames *frames, unsigned keep);
+void frames_commit_examples(struct frames *frames, struct frame *frame, uint32_t rows);
+
+static inline size_t
+frames_data_size(const struct frames *frames)
+{
+	return frames->frame_size - sizeof(struct frame);
+}
 
 /* Where the values of a frame lie, from its row 0 on. */
 static inline uint64_t *

@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include "batch.h"
 #include "directory.h"
 #include "wire_check.h"
 
@@ -115,8 +116,7 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	        {options_is_empty(o->store), "store is empty; give a directory"},
 	        {options_is_empty(o->spool), "spool is empty; give a directory"},
 	        {memcmp(o->reserved, none.reserved, sizeof(none.reserved)) != 0,
-	         "an option is set that this version does not know (reserved is not NULL): use libportolan of at least "
-	         "the version that the program was built for, or set the whole struct to zero first"},
+	         batch_unknown},
 	        {options_is_empty(o->keys), "keys is empty; give a directory"},
 	        {o->keys && !is_tcp, "keys are for an endpoint tcp://HOST:PORT; a store's own socket, and ipc://, are "
 	                             "guarded by their files' permissions"},

@@ -56,6 +56,7 @@ io_publish(struct portolan_run *run, enum run_phase phase)
 	               session->complaint.code != run->complaint.code;
 
 	io_say_on_stderr(run, phase);
+	atomic_store(&run->takes_texts, session->takes_texts);
 	pthread_mutex_lock(&run->mutex);
 	run->counters.settled = backlog->settled_observations;
 	run->counters.saved = run->saved;

@@ -3,7 +3,7 @@
  * the library.
  *
  *	open.c	finds or starts a collector, makes the socket and starts the thread
- *	log.c	fills frames; waits only for room
+ *	log.c, log_examples.c	fill frames; wait only for room
  *	run.c	waits: for the end of an epoch, a flush, the end of the run
  *	io.c	the thread: it alone takes frames, drives the session and, once it runs, touches the socket
  *	publish.c	what the thread tells the other threads, and the user
@@ -79,7 +79,8 @@ struct portolan_run {
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector's answer, or by the first rows logged */
 	bool kind_fixed, of_losses; /* what the first rows were: losses, or probabilities of labels; under log_mutex */
-	_Atomic bool warned_refused, warned_full;
+	_Atomic bool takes_texts;   /* the collector keeps texts of examples; set by the I/O thread */
+	_Atomic bool warned_refused, warned_full, warned_texts;
 	_Atomic uint64_t logged, refused, dropped, waits; /* counters */
 
 	/* Used by the I/O thread alone, from its start on. */

@@ -229,6 +229,7 @@ session_receive_opened(struct session *session, const struct wire_opened *opened
 	session_settle(session, opened->acknowledged);
 	session->credit = opened->credit;
 	session->id_kind = opened->id_kind;
+	session->takes_texts = opened->texts;
 	/* Two answers must not make the session send everything once more: a second one, to a repeated `open`; and a
 	 * late one, to an `open` that was sent before frames that may still be under way. */
 	if (session->state != SESSION_OPENING || (opened->turn && opened->turn != session->turn))
@@ -348,6 +349,13 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	if (session->state != SESSION_OPEN)
 		return false;
 	next = session->backlog.next;
+	/* It would take the frame for a fault, and end the session without a word of texts. */
+	if (next && next->record.kind == WIRE_EXAMPLES && !session->takes_texts) {
+		session_fail(session,
+		             "texts of examples were logged, and the collector is of an earlier version, which keeps "
+		             "none: use portoland of this release");
+		return false;
+	}
 	if (next && session_may_be_under_way(session, next->size)) {
 		session->offered = next->record.kind;
 		*frame = (struct wire_bytes){next->data, next->size};

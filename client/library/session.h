@@ -95,6 +95,7 @@ struct session {
 
 	/* For the user. */
 	enum wire_id_kind id_kind;       /* from `opened` */
+	bool takes_texts;                /* from `opened`: the collector takes WIRE_EXAMPLES */
 	uint64_t opened_count;           /* how often the session became SESSION_OPEN */
 	uint64_t replaced, refused;      /* observations of this session, as the collector counts them */
 	struct portolan_error failure;   /* SESSION_FAILED, SESSION_ALONE, a damaged left-over file; code 0: none */
@@ -121,7 +122,7 @@ int session_go_offline(struct session *session, struct portolan_error *error);
  * left? */
 bool session_has_room(const struct session *session, size_t bytes);
 
-/* Adds a batch, the end of an epoch or a close, and gives it the session's id and the next sequence number. Requires
+/* Adds a batch, texts of examples, the end of an epoch or a close, and gives it the session's id and the next sequence number. Requires
  * session_has_room(), or spooling. Once the frame is acknowledged, backlog.settled_position is its `position`. On
  * failure (no memory; the spool cannot be written) nothing has changed. */
 int session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error);

@@ -369,6 +369,18 @@ batch_are_strings(PyObject *ids)
 	return first && (PyUnicode_Check(first) || PyBytes_Check(first));
 }
 
+int
+batch_open_ids(struct pinned_batch *pinned, PyObject *ids, size_t *rows)
+{
+	if (PyList_Check(ids) || PyTuple_Check(ids))
+		return batch_open_strings(pinned, ids, rows);
+	if (array_open(&pinned->ids, ids, "ids", ARRAY_INTEGERS) < 0)
+		return -1;
+	*rows = pinned->ids.rows;
+	pinned->batch.ids = pinned->ids.array;
+	return 0;
+}
+
 bool
 batch_take(struct module_state *state, struct pinned_batch *pinned, const struct log_arguments *given)
 {

@@ -275,6 +275,31 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 }
 
 static PyObject *
+handle_log_examples(struct handle *self, PyObject *args)
+{
+	struct pinned_examples pinned = {0};
+	struct portolan_error error = {0};
+	PyObject *ids, *fields;
+	portolan_run *run;
+	int code;
+
+	if (!PyArg_ParseTuple(args, "OO!:log_examples", &ids, &PyDict_Type, &fields))
+		return NULL;
+	if (examples_open(&pinned, ids, fields) < 0 || !(run = handle_enter(self))) {
+		examples_close(&pinned);
+		return NULL;
+	}
+	Py_BEGIN_ALLOW_THREADS;
+	code = portolan_log_examples(run, &pinned.examples, &error);
+	Py_END_ALLOW_THREADS;
+	self->active--;
+	examples_close(&pinned);
+	if (code < 0)
+		return handle_raise(self, &error);
+	Py_RETURN_NONE;
+}
+
+static PyObject *
 handle_end_epoch(struct handle *self, PyObject *object)
 {
 	struct portolan_error error = {0};
@@ -427,6 +452,8 @@ handle_dealloc(struct handle *self)
 static PyMethodDef handle_methods[] = {
         {"open", (PyCFunction)handle_open, METH_VARARGS, open_doc},
         {"log", (PyCFunction)(void (*)(void))handle_log, METH_FASTCALL, log_doc},
+        {"log_examples", (PyCFunction)handle_log_examples, METH_VARARGS,
+         "log_examples(ids, fields): ids as for log(); fields: a dict of names and lists of str"},
         {"end_epoch", (PyCFunction)handle_end_epoch, METH_O, "end_epoch(epoch)"},
         {"flush", (PyCFunction)handle_flush, METH_VARARGS,
          "flush(timeout_ms) -> bool: all of it is on disk; None: not, and waiting is of no use"},

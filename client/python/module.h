@@ -102,6 +102,22 @@ bool batch_take(struct module_state *state, struct pinned_batch *pinned, const s
 int batch_open(struct pinned_batch *pinned, const struct log_arguments *given);
 void batch_close(struct pinned_batch *pinned);
 
+/* The arguments of log_examples(), and the objects that keep their memory alive. */
+struct pinned_examples {
+	struct portolan_examples examples;
+	struct pinned_batch ids; /* only its ids are used */
+	struct portolan_text_field fields[PORTOLAN_TEXT_FIELDS];
+	PyObject *owners[PORTOLAN_TEXT_FIELDS]; /* tuples that keep the texts alive */
+};
+
+/* ids: as for batch_open(); fields: a dict of str and lists of str, one for each id. Exceptions name the argument. Call
+ * examples_close() after a failure too. */
+int examples_open(struct pinned_examples *pinned, PyObject *ids, PyObject *fields);
+void examples_close(struct pinned_examples *pinned);
+
+/* In arrays.c: ids alone, of any number; *rows is how many. */
+int batch_open_ids(struct pinned_batch *pinned, PyObject *ids, size_t *rows);
+
 /*
  * labels.c remembers for each id the gold label and the epoch of its last observation, and notices when the id comes
  * with another label, or again in the same epoch.

@@ -443,7 +443,8 @@ spool_sync(struct spool *spool, struct portolan_error *error)
 static bool
 head_is_valid(const struct head *head, uint64_t sequence)
 {
-	const bool has_number = head->kind == WIRE_BATCH || head->kind == WIRE_END_EPOCH || head->kind == WIRE_CLOSE;
+	const bool has_number = head->kind == WIRE_BATCH || head->kind == WIRE_END_EPOCH || head->kind == WIRE_CLOSE ||
+	                        head->kind == WIRE_EXAMPLES;
 
 	return has_number && head->size > 0 && head->size <= WIRE_MAX_FRAME && head->sequence == sequence;
 }

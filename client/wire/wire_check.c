@@ -99,8 +99,8 @@ head_note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const 
 	unsigned kind;
 
 	if (key == 't') {
-		kind = wire_find_word(wire_kind_names, WIRE_OPEN, WIRE_ERROR, value);
-		head->kind = kind <= WIRE_ERROR ? (enum wire_kind)kind : 0;
+		kind = wire_find_word(wire_kind_names, WIRE_OPEN, WIRE_LAST_KIND, value);
+		head->kind = kind <= WIRE_LAST_KIND ? (enum wire_kind)kind : 0;
 	} else if (key == 'q' && !token_read_uint(data, token->head + token->payload, &head->sequence)) {
 		head->sequence = 0;
 	} else if (key == 's' && data[0] == 0xc4 && value.size == WIRE_SESSION_SIZE) {

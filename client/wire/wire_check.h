@@ -35,6 +35,9 @@ enum wire_type wire_column_type(struct wire_bytes name);
 /* Do `rows` values of a type of fixed size (every type but WIRE_STR) take `size` bytes? */
 bool wire_size_is_right(enum wire_type type, uint32_t rows, size_t size);
 
+/* Checks the texts of a frame, of which rows and fields are set: lengths, their sums, limits, UTF-8. */
+int wire_check_texts(const struct wire_examples *examples, struct portolan_error *error);
+
 /* Checks a WIRE_STR column of ids: the lengths, their sum, and every string. */
 int wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *error);
 

@@ -43,7 +43,7 @@ enum { VERSION, KIND, SESSION };
 
 static const struct wire_field head_fields[] = {
         [VERSION] = {0, "v", WIRE_NUMBER, WIRE_REQUIRED, WIRE_MEMBER(struct head, version), 0, UINT64_MAX},
-        [KIND] = {0, "t", WIRE_WORD, WIRE_REQUIRED, WIRE_MEMBER(struct head, kind), WIRE_OPEN, WIRE_ERROR,
+        [KIND] = {0, "t", WIRE_WORD, WIRE_REQUIRED, WIRE_MEMBER(struct head, kind), WIRE_OPEN, WIRE_LAST_KIND,
                   wire_kind_names},
         [SESSION] = {0, "s", WIRE_ID, WIRE_REQUIRED, WIRE_MEMBER(struct head, session)},
 };
@@ -330,17 +330,71 @@ decode_columns(struct reader *reader, struct wire_batch *batch)
 }
 
 static void
-decode_rows(struct reader *reader, struct wire_batch *batch)
+decode_ids(struct reader *reader, uint32_t rows, enum wire_type *type, struct wire_bytes *data)
 {
 	const msgpack_object *ids = reader_find(reader, "ids", WIRE_REQUIRED);
 
 	if (reader->status < 0)
 		return;
-	decode_column(reader, "ids", ids, batch->rows, &batch->id_type, &batch->ids);
-	if (reader->status == 0 && batch->id_type != WIRE_U4 && batch->id_type != WIRE_U8 && batch->id_type != WIRE_STR)
+	decode_column(reader, "ids", ids, rows, type, data);
+	if (reader->status == 0 && *type != WIRE_U4 && *type != WIRE_U8 && *type != WIRE_STR)
 		reader_fail(reader, "ids", "must be u4, u8 or str");
+}
+
+static void
+decode_rows(struct reader *reader, struct wire_batch *batch)
+{
+	decode_ids(reader, batch->rows, &batch->id_type, &batch->ids);
 	if (reader->status == 0)
 		decode_columns(reader, batch);
+}
+
+/* Decodes the names of the fields; each is there once. */
+static void
+decode_text_fields(struct reader *reader, struct wire_examples *examples)
+{
+	const msgpack_object *object = reader_find(reader, "fields", WIRE_REQUIRED);
+
+	if (!object)
+		return;
+	if (object->type != MSGPACK_OBJECT_ARRAY || object->via.array.size == 0 ||
+	    object->via.array.size > WIRE_MAX_TEXT_FIELDS) {
+		reader_fail(reader, "fields", "is not an array of 1 to %d names", WIRE_MAX_TEXT_FIELDS);
+		return;
+	}
+	for (uint32_t i = 0; i < object->via.array.size; i++) {
+		const msgpack_object *name = &object->via.array.ptr[i];
+
+		if (name->type != MSGPACK_OBJECT_STR ||
+		    !wire_field_name_is_valid(object_string(name).data, name->via.str.size)) {
+			reader_fail(reader, "fields", "number %u is not 1–%d of A–Z, a–z, 0–9 and _, or is \"id\"", i,
+			            WIRE_MAX_COLUMN_NAME);
+			return;
+		}
+		examples->fields[i] = object_string(name);
+		for (uint32_t j = 0; j < i; j++)
+			if (examples->fields[j].size == name->via.str.size &&
+			    memcmp(examples->fields[j].data, name->via.str.ptr, name->via.str.size) == 0)
+				reader_fail(reader, "fields", "has the same name twice (number %u)", i);
+	}
+	examples->field_count = object->via.array.size;
+}
+
+static void
+decode_examples(struct reader *reader, struct wire_examples *examples)
+{
+	const msgpack_object *texts = reader_find(reader, "texts", WIRE_REQUIRED);
+
+	decode_ids(reader, examples->rows, &examples->id_type, &examples->ids);
+	decode_text_fields(reader, examples);
+	if (reader->status < 0)
+		return;
+	if (texts->type != MSGPACK_OBJECT_BIN) {
+		reader_fail(reader, "texts", "is not bin");
+		return;
+	}
+	examples->texts = object_bytes(texts->via.bin.ptr, texts->via.bin.size);
+	reader->status = wire_check_texts(examples, reader->error);
 }
 
 static int
@@ -378,6 +432,8 @@ decode_map(wire_decoder *decoder, const msgpack_object_map *map, struct wire_fra
 	decode_fields(&reader, frame->kind, frame);
 	if (frame->kind == WIRE_BATCH)
 		decode_rows(&reader, &frame->batch);
+	else if (frame->kind == WIRE_EXAMPLES)
+		decode_examples(&reader, &frame->examples);
 	else if (frame->kind == WIRE_OPEN)
 		decode_labels(&reader, decoder, &frame->open);
 	return reader.status;

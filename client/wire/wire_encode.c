@@ -187,12 +187,32 @@ encode_rows(msgpack_packer *packer, const struct wire_batch *batch)
 }
 
 static void
+encode_examples(msgpack_packer *packer, const struct wire_examples *examples)
+{
+	assert(wire_check_texts(examples, NULL) == 0);
+	encode_word(packer, "ids");
+	encode_column(packer, examples->id_type, examples->ids);
+	encode_word(packer, "fields");
+	msgpack_pack_array(packer, examples->field_count);
+	for (size_t i = 0; i < examples->field_count; i++)
+		encode_text(packer, examples->fields[i]);
+	encode_word(packer, "texts");
+	encode_binary(packer, examples->texts.data, examples->texts.size);
+}
+
+/* How many keys the frame has that are not in the table of fields. */
+static size_t
+encode_count_arrays(const struct wire_frame *frame)
+{
+	return frame->kind == WIRE_BATCH      ? 2
+	       : frame->kind == WIRE_EXAMPLES ? 3
+	                                      : frame->kind == WIRE_OPEN && frame->open.label_count > 0;
+}
+
+static void
 encode_frame(msgpack_packer *packer, const struct wire_frame *frame)
 {
-	bool has_labels = frame->kind == WIRE_OPEN && frame->open.label_count > 0;
-
-	msgpack_pack_map(packer,
-	                 3 + encode_count_fields(frame->kind, frame) + (frame->kind == WIRE_BATCH ? 2 : has_labels));
+	msgpack_pack_map(packer, 3 + encode_count_fields(frame->kind, frame) + encode_count_arrays(frame));
 	encode_word(packer, "v");
 	msgpack_pack_uint64(packer, WIRE_VERSION);
 	encode_word(packer, "t");
@@ -202,7 +222,9 @@ encode_frame(msgpack_packer *packer, const struct wire_frame *frame)
 	encode_fields(packer, frame->kind, frame);
 	if (frame->kind == WIRE_BATCH)
 		encode_rows(packer, &frame->batch);
-	else if (has_labels)
+	else if (frame->kind == WIRE_EXAMPLES)
+		encode_examples(packer, &frame->examples);
+	else if (encode_count_arrays(frame) > 0)
 		encode_labels(packer, &frame->open);
 }
 

@@ -10,9 +10,9 @@
 _Static_assert(WIRE_SESSION_SIZE == WIRE_STORE_SIZE && WIRE_SESSION_SIZE == WIRE_OWNER_SIZE, "a WIRE_ID has 16 bytes");
 
 const char *const wire_kind_names[] = {
-        [WIRE_OPEN] = "open",     [WIRE_BATCH] = "batch", [WIRE_END_EPOCH] = "end",
-        [WIRE_CLOSE] = "close",   [WIRE_PING] = "ping",   [WIRE_REMOVE] = "remove",
-        [WIRE_OPENED] = "opened", [WIRE_ACK] = "ack",     [WIRE_ERROR] = "error",
+        [WIRE_OPEN] = "open",   [WIRE_BATCH] = "batch",       [WIRE_END_EPOCH] = "end", [WIRE_CLOSE] = "close",
+        [WIRE_PING] = "ping",   [WIRE_REMOVE] = "remove",     [WIRE_OPENED] = "opened", [WIRE_ACK] = "ack",
+        [WIRE_ERROR] = "error", [WIRE_EXAMPLES] = "examples",
 };
 
 const char *const wire_type_names[] = {
@@ -72,6 +72,8 @@ const struct wire_field wire_fields[] = {
         {WIRE_BATCH, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(sequence), 1, UINT64_MAX},
         {WIRE_BATCH, "e", WIRE_NUMBER, WIRE_REQUIRED, FRAME(batch.epoch), 0, WIRE_MAX_EPOCH},
         {WIRE_BATCH, "n", WIRE_NUMBER, WIRE_REQUIRED, FRAME(batch.rows), 1, WIRE_MAX_ROWS},
+        {WIRE_EXAMPLES, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(sequence), 1, UINT64_MAX},
+        {WIRE_EXAMPLES, "n", WIRE_NUMBER, WIRE_REQUIRED, FRAME(examples.rows), 1, WIRE_MAX_ROWS},
         {WIRE_END_EPOCH, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(sequence), 1, UINT64_MAX},
         {WIRE_END_EPOCH, "e", WIRE_NUMBER, WIRE_REQUIRED, FRAME(end_epoch.epoch), 0, WIRE_MAX_EPOCH},
         {WIRE_CLOSE, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(sequence), 1, UINT64_MAX},
@@ -84,6 +86,7 @@ const struct wire_field wire_fields[] = {
         {WIRE_OPENED, "ids", WIRE_WORD, WIRE_REQUIRED, FRAME(opened.id_kind), WIRE_ID_NONE, WIRE_ID_STR, id_kind_names},
         {WIRE_OPENED, "store", WIRE_ID, WIRE_OPTIONAL, FRAME(opened.store)},
         {WIRE_OPENED, "turn", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(opened.turn), 0, UINT64_MAX},
+        {WIRE_OPENED, "texts", WIRE_FLAG, WIRE_OPTIONAL, FRAME(opened.texts)},
         {WIRE_ACK, "a", WIRE_NUMBER, WIRE_REQUIRED, FRAME(ack.acknowledged), 0, UINT64_MAX},
         {WIRE_ACK, "c", WIRE_NUMBER, WIRE_REQUIRED, FRAME(ack.credit), 0, UINT64_MAX},
         {WIRE_ACK, "replaced", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.replaced), 0, UINT64_MAX},

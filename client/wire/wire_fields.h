@@ -1,5 +1,5 @@
 /* wire_fields.h: the fields in each kind of frame between client and collector: the one table by which the codec
- * writes, reads and checks frames. Arrays (ids, columns and labels) are not in it. Private to the codec. */
+ * writes, reads and checks frames. Arrays (ids, columns, labels and texts) are not in it. Private to the codec. */
 #ifndef CLIENT_WIRE_FIELDS_H
 #define CLIENT_WIRE_FIELDS_H
 
@@ -46,7 +46,7 @@ struct wire_field {
 extern const struct wire_field wire_fields[];
 
 /* The words that stand in frames for the values of enum wire_kind and enum wire_type. */
-extern const char *const wire_kind_names[WIRE_ERROR + 1];
+extern const char *const wire_kind_names[WIRE_LAST_KIND + 1];
 extern const char *const wire_type_names[WIRE_STR + 1];
 
 bool wire_bytes_equal(struct wire_bytes a, const char *b);

@@ -128,6 +128,35 @@ ingest_take_batch(struct ingest *ingest, struct session *session, const struct w
 	return store_writer_end_epoch(ingest->writer, run->number, session->number, 0, batch->epoch, error);
 }
 
+/* Takes the texts of examples. What does not fit the run is refused as a whole. */
+static int
+ingest_take_examples(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
+                     struct portolan_error *error)
+{
+	const struct wire_examples *examples = &frame->examples;
+	struct store_text fields[WIRE_MAX_TEXT_FIELDS];
+	const struct store_append_texts append = {
+	        .sequence = frame->sequence,
+	        .rows = examples->rows,
+	        .id_kind = examples->id_type == WIRE_STR ? STORE_ID_STR : STORE_ID_INT,
+	        .id_size = examples->id_type == WIRE_U4 ? 4 : 8,
+	        .ids = examples->ids.data,
+	        .fields = fields,
+	        .field_count = examples->field_count,
+	        .texts = examples->texts.data,
+	        .texts_bytes = examples->texts.size,
+	};
+	int result;
+
+	for (size_t f = 0; f < examples->field_count; f++)
+		fields[f] = text_of(examples->fields[f]);
+	result = store_writer_texts(ingest->writer, session->run->number, session->number, &append,
+	                            ingest->options.max_texts, error);
+	if (result == STORE_E_DIFFERS)
+		return commit_then_complain(ingest, session, WIRE_E_REFUSED, frame->sequence, error);
+	return result;
+}
+
 static int
 ingest_take_end_epoch(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
                       struct portolan_error *error)
@@ -195,6 +224,8 @@ ingest_take_next(struct ingest *ingest, struct session *session, const struct wi
 	session->gap = false;
 	if (frame->kind == WIRE_BATCH)
 		result = ingest_take_batch(ingest, session, frame, &error);
+	else if (frame->kind == WIRE_EXAMPLES)
+		result = ingest_take_examples(ingest, session, frame, &error);
 	else if (frame->kind == WIRE_END_EPOCH)
 		result = ingest_take_end_epoch(ingest, session, frame, &error);
 	else
@@ -368,6 +399,7 @@ ingest_frame(struct ingest *ingest, const struct sender *sender, const struct wi
 		ingest_answer_remove(ingest, sender, frame, now);
 		break;
 	case WIRE_BATCH:
+	case WIRE_EXAMPLES:
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
 	case WIRE_PING:

@@ -46,6 +46,7 @@ struct ingest_owner {
 struct ingest_options {
 	struct store_writer *writer;      /* belongs to the caller, and must outlive the ingest */
 	size_t max_memory;                /* shared out by shares.h */
+	uint64_t max_texts;               /* bytes of texts that a run may have; more are refused */
 	const struct ingest_owner *owner; /* NULL: there is no plain tcp endpoint */
 	/* Sends one answer to `peer`; the frame is valid during the call. The answer may be lost: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);

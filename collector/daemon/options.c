@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define MEMORY_DEFAULT ((size_t)512 << 20)
+#define TEXTS_DEFAULT ((size_t)4 << 30)
 #define MEMORY_LEAST ((size_t)32 << 20)
 #define IDLE_MOST 31536000.0                  /* a year of seconds */
 #define LISTEN_DEFAULT "tcp://127.0.0.1:5757" /* as the help says */
@@ -42,7 +43,7 @@ options_take_idle(struct options *options, const char *text, struct portolan_err
 }
 
 static int
-options_take_memory(struct options *options, const char *text, struct portolan_error *error)
+options_read_size(const char *option, const char *text, size_t *size, struct portolan_error *error)
 {
 	static const char units[] = "KMGT";
 	const char *unit;
@@ -57,9 +58,24 @@ options_take_memory(struct options *options, const char *text, struct portolan_e
 		end++;
 	}
 	if (*text < '0' || *text > '9' || *end || errno || number > (SIZE_MAX >> 1 >> shift))
-		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: '%.40s' is not a size like 512M or 2G",
-		                 text);
-	options->max_memory = (size_t)number << shift;
+		return error_set(error, PORTOLAN_E_INVALID, "%s: '%.40s' is not a size like 512M or 2G", option, text);
+	*size = (size_t)number << shift;
+	return 0;
+}
+
+static int
+options_take_texts(struct options *options, const char *text, struct portolan_error *error)
+{
+	return options_read_size("--max-texts", text, &options->max_texts, error);
+}
+
+static int
+options_take_memory(struct options *options, const char *text, struct portolan_error *error)
+{
+	int result = options_read_size("--max-memory", text, &options->max_memory, error);
+
+	if (result < 0)
+		return result;
 	if (options->max_memory < MEMORY_LEAST)
 		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: give at least %zuM", MEMORY_LEAST >> 20);
 	return 0;
@@ -112,6 +128,7 @@ static const struct known {
         {"listen", 0, FOR(SERVE), TAKEN, options_take_listen},
         {"exit-when-idle", 0, FOR(SERVE), TAKEN, options_take_idle},
         {"max-memory", 0, FOR(SERVE), TAKEN, options_take_memory},
+        {"max-texts", 0, FOR(SERVE), TAKEN, options_take_texts},
         {"detach", 0, FOR(SERVE), FLAG(detach)},
         {"group-readable", 0, FOR(SERVE), FLAG(group_readable)},
         {"starter", 0, FOR(SERVE), TAKEN, options_take_starter}, /* given by channel.c; not for users */
@@ -242,6 +259,7 @@ options_parse(struct options *options, int argc, char **argv, struct portolan_er
 	*options = (struct options){
 	        .store = store && *store ? store : "./portolan-store",
 	        .max_memory = MEMORY_DEFAULT,
+	        .max_texts = TEXTS_DEFAULT,
 	        .idle_ms = -1,
 	};
 	for (enum options_command i = OPTIONS_SERVE; i <= OPTIONS_VERSION; i++)

@@ -28,7 +28,7 @@ struct options {
 	struct address listen[OPTIONS_MAX_LISTEN];
 	size_t listen_count;
 	const char *keys; /* directory; NULL: none */
-	size_t max_memory;
+	size_t max_memory, max_texts;
 	int64_t idle_ms; /* < 0: never end by itself */
 	bool detach, group_readable;
 	pid_t starter; /* --starter: the parent process; go on in the background, and end when it ends; 0: not given */

@@ -74,7 +74,8 @@ reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind 
 	                                    .credit = reply_give_credit(ingest, session),
 	                                    .id_kind = (enum wire_id_kind)id_kind,
 	                                    .store = store_writer_id(ingest->writer),
-	                                    .turn = session->turn};
+	                                    .turn = session->turn,
+	                                    .texts = true};
 	reply_send_frame(ingest, &session->peer, session->id, &frame);
 }
 

@@ -149,8 +149,8 @@ server_start(struct server *server, struct portolan_error *error)
 	int result = server_open_signals(server, error)
 	             ?: sockets_open(&server->sockets, server->options->keys, max_memory, error)
 	             ?: exchange_init(&server->exchange, error)
-	             ?: storer_open(&server->storer, server->options->store, max_memory, &server->owner,
-	                            &server->exchange, error);
+	             ?: storer_open(&server->storer, server->options->store, max_memory, server->options->max_texts,
+	                            &server->owner, &server->exchange, error);
 
 	if (result == 0 && server->options->group_readable)
 		result = store_open_to_group(server->options->store, error);
@@ -308,6 +308,7 @@ server_take(struct server *server, struct arrival *arrival, int64_t now)
 	case WIRE_REMOVE:
 		return server_take_open(server, arrival, now);
 	case WIRE_BATCH:
+	case WIRE_EXAMPLES:
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
 	case WIRE_PING:

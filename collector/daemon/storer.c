@@ -47,11 +47,14 @@ storer_keep_reply(void *context, const struct peer *peer, const struct wire_fram
 }
 
 int
-storer_open(struct storer *storer, const char *store, size_t max_memory, const struct ingest_owner *owner,
-            struct exchange *exchange, struct portolan_error *error)
+storer_open(struct storer *storer, const char *store, size_t max_memory, uint64_t max_texts,
+            const struct ingest_owner *owner, struct exchange *exchange, struct portolan_error *error)
 {
-	struct ingest_options options = {
-	        .max_memory = max_memory, .owner = owner, .reply = storer_keep_reply, .context = storer};
+	struct ingest_options options = {.max_memory = max_memory,
+	                                 .max_texts = max_texts,
+	                                 .owner = owner,
+	                                 .reply = storer_keep_reply,
+	                                 .context = storer};
 	int result = store_writer_open(store, &storer->writer, error);
 
 	if (result < 0)

@@ -23,8 +23,8 @@ struct storer {
 };
 
 /* Opens the store; `storer` is zero. This and storer_start() may fail half-way: call storer_finish() in any case. */
-int storer_open(struct storer *storer, const char *store, size_t max_memory, const struct ingest_owner *owner,
-                struct exchange *exchange, struct portolan_error *error);
+int storer_open(struct storer *storer, const char *store, size_t max_memory, uint64_t max_texts,
+                const struct ingest_owner *owner, struct exchange *exchange, struct portolan_error *error);
 int storer_start(struct storer *storer, struct portolan_error *error);
 
 /* Call after exchange_stop(): waits until all arrivals are stored. Then storer->ingest may be read. */

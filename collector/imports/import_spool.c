@@ -107,7 +107,7 @@ transfer_send_next(struct transfer *transfer, struct portolan_error *error)
 		transfer->counts = frame.close.counts;
 	if (result < 0 || frame.kind == WIRE_CLOSE)
 		return result;
-	if (frame.kind != WIRE_BATCH && frame.kind != WIRE_END_EPOCH)
+	if (frame.kind != WIRE_BATCH && frame.kind != WIRE_EXAMPLES && frame.kind != WIRE_END_EPOCH)
 		return error_set(error, PORTOLAN_E_INVALID, "%s holds a frame that does not belong there",
 		                 transfer->options->path);
 	result = channel_send(transfer->channel, &frame, error);

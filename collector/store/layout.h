@@ -58,6 +58,8 @@ enum record_kind {
 	RECORD_COLUMN = 'C',
 	RECORD_PRESENCE = 'P',
 	RECORD_REMOVAL = 'X',
+	RECORD_TEXTS = 'V',
+	RECORD_TEXT = 'v',
 };
 
 #define RECORD_VERSION 1
@@ -72,6 +74,8 @@ enum {
 	RUN_COUNTERS = 4,
 	RUN_CLIENT = 5,
 	RUN_PROCESS = 6,
+	RUN_TEXTS = 7, /* how many examples have texts */
+	RUN_TEXT = 8,  /* the texts of an example; its id follows in the key */
 };
 
 /* Values that are kept per example, not per epoch (gold, and which examples were seen at all), have this epoch in their
@@ -109,6 +113,16 @@ struct run_identity_record { /* followed by name, group, config */
 #define USER_COLUMN_NAME 64  /* one length byte, 63 bytes of name */
 struct user_columns_record { /* followed by count names of USER_COLUMN_NAME bytes */
 	uint32_t count, reserved;
+};
+
+struct texts_record { /* followed by count names of TEXT_NAME_ROOM bytes: one length byte, the name, zeros */
+	uint64_t examples, bytes;
+	uint32_t count, reserved;
+};
+#define TEXT_NAME_ROOM 64
+
+struct text_head { /* followed by the fields: u1 length and the name, u4 length and the text */
+	uint32_t session, fields;
 };
 
 struct session_record {
@@ -181,7 +195,8 @@ _Static_assert(sizeof(struct schema_record) == 24 && sizeof(struct run_state_rec
                        sizeof(struct run_identity_record) == 32 && sizeof(struct session_record) == 80 &&
                        sizeof(struct process_record) == 80 && sizeof(struct epoch_record) == 56 &&
                        sizeof(struct batch_record) == 32 && sizeof(struct column_record) == 16 &&
-                       sizeof(struct presence_record) == 24 && sizeof(struct removal_record) == 8,
+                       sizeof(struct presence_record) == 24 && sizeof(struct texts_record) == 24 &&
+                       sizeof(struct removal_record) == 8,
                "records have no padding");
 
 /* A column's element type follows from its number. */

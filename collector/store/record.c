@@ -200,7 +200,8 @@ store_record_kind(enum store_db db, const void *key, size_t key_size)
 	static const uint8_t parts[] = {[RUN_STATE] = RECORD_RUN_STATE,   [RUN_IDENTITY] = RECORD_RUN_IDENTITY,
 	                                [RUN_LABELS] = RECORD_LABELS,     [RUN_USER_COLUMNS] = RECORD_USER_COLUMNS,
 	                                [RUN_COUNTERS] = RECORD_COUNTERS, [RUN_CLIENT] = RECORD_CLIENT,
-	                                [RUN_PROCESS] = RECORD_PROCESS};
+	                                [RUN_PROCESS] = RECORD_PROCESS,   [RUN_TEXTS] = RECORD_TEXTS,
+	                                [RUN_TEXT] = RECORD_TEXT};
 	const uint8_t *bytes = key;
 
 	if (db == DB_RUN)

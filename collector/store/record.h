@@ -10,7 +10,7 @@
 
 #include "layout.h"
 
-#define KEY_MAX 256 /* the longest key is a run's name */
+#define KEY_MAX 264 /* the longest key is that of an example's texts: run, part, and an id of 255 bytes */
 
 struct store_key {
 	uint8_t data[KEY_MAX];

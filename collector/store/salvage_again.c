@@ -10,6 +10,7 @@
 
 #include "chunk.h"
 #include "rows.h"
+#include "texts.h"
 
 #include <portolan/error.h>
 
@@ -264,6 +265,52 @@ again_keep_sessions(const struct salvage_again *again, struct portolan_error *er
 	return rc;
 }
 
+/* Keeps the next texts of examples, by ascending id, as many as a transaction takes. *at: the key of the last one. */
+static int
+again_keep_some_texts(const struct salvage_again *again, struct store_key *at, bool *more, struct portolan_error *error)
+{
+	struct store_writer *writer = again->copy->writer;
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	const uint8_t *body;
+	size_t size;
+	int rc = store_walk_open(&walk, &writer->view, DB_RUN, at, store_key_run(0, RUN_TEXT).size, error);
+
+	for (*more = false; !rc && !*more && (rc = store_walk_record(&walk, RECORD_TEXT, &body, &size, error)) == 0;) {
+		CLEANUP_FREE uint8_t *copied = malloc(size + 1);
+		struct store_key to;
+		struct text_record texts;
+
+		if (!copied)
+			return store_view_no_memory(&writer->view, error);
+		if (walk.key.mv_size == at->size && memcmp(walk.key.mv_data, at->data, at->size) == 0)
+			continue; /* the last one of before */
+		memcpy(copied, body, size);
+		*at = store_key_bytes(walk.key.mv_data, walk.key.mv_size);
+		to = store_key_text(again->run, at->data + 5, at->size - 5);
+		if (store_text_open(copied, size, &texts))
+			rc = store_writer_keep_text(writer, again->run, &to, &texts, error);
+		*more = store_writer_pending(writer) > SALVAGE_COMMIT_BYTES;
+	}
+	return store_view_or_absent(rc);
+}
+
+/* Keeps the texts of examples, under the same ids. */
+static int
+again_keep_texts(const struct salvage_again *again, struct portolan_error *error)
+{
+	struct store_key at = store_key_run(again->copy->run, RUN_TEXT);
+	bool more = true;
+	int rc = 0;
+
+	while (!rc && more) {
+		rc = again_keep_some_texts(again, &at, &more, error);
+		if (!rc && more)
+			rc = store_writer_commit(again->copy->writer, error)
+			             ?: store_writer_begin(again->copy->writer, error);
+	}
+	return rc;
+}
+
 static int
 again_fold_all(struct salvage_again *again, struct portolan_error *error)
 {
@@ -299,6 +346,7 @@ salvage_again_finish(struct salvage_again *again, const struct store_left *left,
 	         ?: again_keep_part(again, store_key_run(copy->run, RUN_COUNTERS), RECORD_COUNTERS, error)
 	         ?: store_writer_count(copy->writer, again->run, &more, error)
 	         ?: again_keep_sessions(again, error)
+	         ?: again_keep_texts(again, error)
 	         ?: store_catalog_state(&copy->writer->view, again->run, &state, error);
 
 	if (rc)

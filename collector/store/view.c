@@ -115,15 +115,15 @@ view_print_run(const struct view *view, uint32_t run, char *text, size_t room)
 static void
 view_print_record(enum store_db db, const uint8_t *key, char *text, size_t room)
 {
-	static const char *const parts[] = {"state",    "identity", "labels", "user columns",
-	                                    "counters", "client",   "process"};
+	static const char *const parts[] = {"state",  "identity", "labels",          "user columns",       "counters",
+	                                    "client", "process",  "number of texts", "texts of an example"};
 	const uint32_t second = store_key_read_u32(key + 4);
 	const unsigned part = key[4], column = key[12] & ~STORE_PRESENCE;
 	int length;
 
 	switch (db) {
 	case DB_RUN:
-		length = snprintf(text, room, "%s", part <= RUN_PROCESS ? parts[part] : "part of a later version");
+		length = snprintf(text, room, "%s", part <= RUN_TEXT ? parts[part] : "part of a later version");
 		if (part == RUN_CLIENT || part == RUN_PROCESS)
 			snprintf(text + length, room - (size_t)length, " of session %u", store_key_read_u32(key + 5));
 		break;

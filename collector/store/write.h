@@ -180,6 +180,25 @@ struct store_append {
 int store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
                         uint32_t *refused, struct portolan_error *error);
 
+/* Texts of examples, as a frame has them. What is checked there (lengths, UTF-8, names) is taken as checked. */
+struct store_append_texts {
+	uint64_t sequence;
+	uint32_t rows;
+	enum store_id_kind id_kind;
+	unsigned id_size; /* as in struct store_append */
+	const void *ids;
+	const struct store_text *fields; /* their names */
+	size_t field_count;
+	const void *texts; /* row after row, field after field: u4 length, and the text */
+	size_t texts_bytes;
+};
+
+/* Keeps the texts of examples with `run`, in place of those that the examples had, unless a later session has logged
+ * those. Uses up the sequence number, as store_writer_append() does. STORE_E_DIFFERS: the ids are of the other kind or
+ * beyond the declared examples, the run has too many fields, or more than `most` bytes of texts; none is kept then. */
+int store_writer_texts(struct store_writer *writer, uint32_t run, uint32_t session,
+                       const struct store_append_texts *append, uint64_t most, struct portolan_error *error);
+
 /* Limits the memory for ids that are not declared, of all runs together; 0, the default: no limit. */
 void store_writer_limit_ids(struct store_writer *writer, size_t bytes);
 

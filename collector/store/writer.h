@@ -85,6 +85,11 @@ enum join {
 int store_join(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
                enum join *join, struct portolan_error *error);
 
+/* Stores the texts of an example as a salvage found them, and counts them. */
+struct text_record;
+int store_writer_keep_text(struct store_writer *writer, uint32_t run, const struct store_key *key,
+                           const struct text_record *texts, struct portolan_error *error);
+
 /* Removes the runs that never got their name. */
 int store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error);
 

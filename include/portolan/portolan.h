@@ -215,6 +215,42 @@ PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t 
 PORTOLAN_PUBLIC int portolan_log_loss(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
                                       const float *losses, struct portolan_error *error);
 
+#define PORTOLAN_TEXT_FIELDS 8     /* of one call */
+#define PORTOLAN_TEXTS_BYTES 61440 /* of all texts of an example, together */
+
+/* One text for each example, under a name that the caller chooses: the same by which --text-field and --text of the
+ * commands name it. */
+struct portolan_text_field {
+	const char *name;         /* 1–32 characters: A–Z, a–z, and after the first also 0–9 and _; not "id" */
+	const char *const *texts; /* n texts of UTF-8 without null characters */
+	const size_t *lengths;    /* their lengths in bytes; NULL: the texts end with NUL */
+};
+
+/* Texts of n examples. */
+struct portolan_examples {
+	size_t n;
+	struct portolan_array ids; /* ids, string_ids and string_lengths: as in struct portolan_batch */
+	const char *const *string_ids;
+	const size_t *string_lengths;
+	const struct portolan_text_field *fields;
+	size_t field_count;      /* 1 … PORTOLAN_TEXT_FIELDS */
+	const void *reserved[4]; /* all NULL; room for what later versions can be given */
+};
+
+/*
+ * Keeps texts of examples in the store, with the run, so that commands which show examples need no --data. Without this
+ * call no text leaves the program. Removing the run removes them. An example may have texts before it is observed, and
+ * texts that are logged again replace those of that example, all fields together.
+ *
+ * Waits, spools and is acknowledged as portolan_log(); PORTOLAN_DROP: texts that find no room are dropped, with a line on
+ * stderr. An id, a name or a text that is not as it must be, or an example with more than PORTOLAN_TEXTS_BYTES, fails the
+ * whole call (PORTOLAN_E_INVALID, and the message names the id). Where the run has more texts than the collector keeps
+ * (portoland --max-texts), a line on stderr says so, and the others stay. A collector of an earlier version keeps none:
+ * PORTOLAN_E_REFUSED if the run is strict, else a line on stderr. May be called from any thread.
+ */
+PORTOLAN_PUBLIC int portolan_log_examples(portolan_run *run, const struct portolan_examples *examples,
+                                          struct portolan_error *error);
+
 /* Says that this client has logged everything it will log of `epoch`. Waits only for room, as a log call does. If
  * there is no room, and when_full is PORTOLAN_DROP, nothing happens: the end of a later epoch, or of the run, says
  * the same. */

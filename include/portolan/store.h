@@ -236,6 +236,34 @@ struct store_epoch {
 int store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, size_t *count,
                  struct portolan_error *error);
 
+/* The texts of examples that a run keeps, because its user logged them. */
+#define STORE_TEXT_FIELDS 32 /* most fields of a run */
+#define STORE_TEXT_NAME 32   /* most bytes of the name of a field */
+struct store_texts {
+	uint64_t examples; /* that have texts; 0: the run keeps none */
+	uint64_t bytes;    /* of their records */
+	size_t field_count;
+	char fields[STORE_TEXT_FIELDS][STORE_TEXT_NAME + 1]; /* names */
+};
+int store_texts(struct store *store, uint32_t run, struct store_texts *texts, struct portolan_error *error);
+
+/* An example with its texts; all pointers are valid during the visit. */
+struct store_example {
+	enum store_id_kind id_kind;
+	uint64_t integer; /* STORE_ID_INT */
+	const char *id;   /* STORE_ID_STR: id_size bytes */
+	size_t id_size;
+	const char
+	        *texts[STORE_TEXT_FIELDS]; /* by field, UTF-8 of sizes[f] bytes; NULL: the example has no such text */
+	size_t sizes[STORE_TEXT_FIELDS];
+};
+
+/* Visits every example of a run that has texts, by ascending id, in one transaction. *fields is set before the first
+ * visit. A result of visit() that is not 0 ends this, and is returned. */
+int store_each_text(struct store *store, uint32_t run, struct store_texts *fields,
+                    int (*visit)(void *context, const struct store_example *example, struct portolan_error *error),
+                    void *context, struct portolan_error *error);
+
 struct store_verify {
 	/* Is called for each damaged record, with a line that names it. */
 	void (*damaged)(void *context, const char *what);

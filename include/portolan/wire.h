@@ -32,6 +32,8 @@
 #define WIRE_OWNER_SIZE 16
 #define WIRE_MAX_PATH 4095
 #define WIRE_MAX_HOST 64
+#define WIRE_MAX_TEXT_FIELDS 8 /* named texts of an example in one frame */
+#define WIRE_MAX_TEXTS 61440   /* bytes of the texts of one example, together */
 
 /* Times by which both sides go (see WIRE.md). */
 #define WIRE_PING_MS 2000             /* a client that has sent nothing for so long sends a ping */
@@ -49,6 +51,9 @@ enum wire_kind {
 	WIRE_OPENED,
 	WIRE_ACK,
 	WIRE_ERROR,
+	/* client → collector; last, as spool files hold the numbers of the kinds */
+	WIRE_EXAMPLES, /* texts of examples; carries a sequence number */
+	WIRE_LAST_KIND = WIRE_EXAMPLES,
 };
 
 enum wire_id_kind { WIRE_ID_NONE = 0 /* not fixed yet */, WIRE_ID_INT = 1, WIRE_ID_STR = 2 };
@@ -105,12 +110,23 @@ struct wire_batch {
 	struct wire_column columns[WIRE_MAX_COLUMNS];
 };
 
+/* Texts of examples: each row has one text for each field. */
+struct wire_examples {
+	uint32_t rows;
+	enum wire_type id_type; /* WIRE_U4, WIRE_U8 or WIRE_STR */
+	struct wire_bytes ids;
+	size_t field_count;
+	struct wire_bytes fields[WIRE_MAX_TEXT_FIELDS]; /* names, each once */
+	struct wire_bytes texts; /* row after row, field after field: u4 length, little-endian, and the text */
+};
+
 struct wire_opened {
 	uint64_t acknowledged;     /* highest sequence number of this session on disk; 0: none */
 	uint64_t credit;           /* bytes of unacknowledged frames the client may have under way */
 	enum wire_id_kind id_kind; /* the kind of ids that the run has */
 	const uint8_t *store;      /* 16 bytes: the store's id; NULL: not told */
 	uint64_t turn;             /* that of the `open` which it answers */
+	bool texts;                /* the collector takes WIRE_EXAMPLES */
 };
 
 struct wire_ack {
@@ -167,10 +183,11 @@ struct wire_head {
 struct wire_frame {
 	enum wire_kind kind;
 	uint8_t session[WIRE_SESSION_SIZE];
-	uint64_t sequence; /* of WIRE_BATCH, WIRE_END_EPOCH and WIRE_CLOSE, from 1 on; 0: the kind has none */
+	uint64_t sequence; /* of the kinds that carry one, from 1 on; 0: the kind has none */
 	union {
 		struct wire_open open;
 		struct wire_batch batch;
+		struct wire_examples examples;
 		struct {
 			uint32_t epoch;
 		} end_epoch;
@@ -226,6 +243,16 @@ void wire_encoder_free(wire_encoder *encoder);
  * PORTOLAN_E_MEMORY. */
 int wire_encode(wire_encoder *encoder, const struct wire_frame *frame, struct wire_bytes *bytes,
                 struct portolan_error *error);
+
+/* Is it the name of a field of texts: 1–32 bytes of the form [A-Za-z][A-Za-z0-9_]*, and not "id"? */
+bool wire_field_name_is_valid(const void *data, size_t size);
+
+/* The next text of wire_examples.texts, and moves *at behind it; `at` must not be at the end of a checked frame's
+ * texts. */
+struct wire_bytes wire_next_text(struct wire_bytes texts, size_t *at);
+
+/* Is it valid UTF-8 without U+0000? Other control characters are allowed. */
+bool wire_prose_is_valid(const void *data, size_t size);
 
 /* Is it 1–255 bytes (with `may_be_empty`, 0–255) of valid UTF-8 without control characters (U+0000–001F, 007F–009F)? */
 bool wire_name_is_valid(const void *data, size_t size, bool may_be_empty);

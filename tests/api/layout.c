@@ -57,6 +57,18 @@ MEMBER(portolan_batch, correct, 144);
 MEMBER(portolan_batch, columns, 176);
 MEMBER(portolan_batch, column_count, 184);
 MEMBER(portolan_batch, reserved, 192);
+_Static_assert(sizeof(struct portolan_text_field) == 24, "size of struct portolan_text_field");
+MEMBER(portolan_text_field, name, 0);
+MEMBER(portolan_text_field, texts, 8);
+MEMBER(portolan_text_field, lengths, 16);
+_Static_assert(sizeof(struct portolan_examples) == 104, "size of struct portolan_examples");
+MEMBER(portolan_examples, n, 0);
+MEMBER(portolan_examples, ids, 8);
+MEMBER(portolan_examples, string_ids, 40);
+MEMBER(portolan_examples, string_lengths, 48);
+MEMBER(portolan_examples, fields, 56);
+MEMBER(portolan_examples, field_count, 64);
+MEMBER(portolan_examples, reserved, 72);
 _Static_assert(sizeof(struct portolan_stats) == 128, "size of struct portolan_stats");
 MEMBER(portolan_stats, logged, 0);
 MEMBER(portolan_stats, acknowledged, 8);
@@ -103,6 +115,8 @@ VALUE(PORTOLAN_LOSSES, 5);
 VALUE(PORTOLAN_WAIT_DEFAULT, -1);
 VALUE(PORTOLAN_WAIT_FOREVER, -2);
 VALUE(PORTOLAN_OWN_COLUMNS, 16);
+VALUE(PORTOLAN_TEXT_FIELDS, 8);
+VALUE(PORTOLAN_TEXTS_BYTES, 61440);
 
 int
 main(void)

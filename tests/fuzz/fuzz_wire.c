@@ -30,6 +30,31 @@ check_batch(const struct wire_batch *batch)
 }
 
 static void
+check_examples(const struct wire_examples *examples)
+{
+	size_t at = 0;
+
+	require(examples->rows >= 1 && examples->rows <= WIRE_MAX_ROWS);
+	require(examples->field_count >= 1 && examples->field_count <= WIRE_MAX_TEXT_FIELDS);
+	touch_bytes(examples->ids);
+	touch_bytes(examples->texts);
+	for (size_t f = 0; f < examples->field_count; f++)
+		require(wire_field_name_is_valid(examples->fields[f].data, examples->fields[f].size));
+	for (uint32_t row = 0; row < examples->rows; row++) {
+		size_t bytes = 0;
+
+		for (size_t f = 0; f < examples->field_count; f++) {
+			const struct wire_bytes text = wire_next_text(examples->texts, &at);
+
+			require(wire_prose_is_valid(text.data, text.size));
+			bytes += text.size;
+		}
+		require(bytes <= WIRE_MAX_TEXTS);
+	}
+	require(at == examples->texts.size);
+}
+
+static void
 check_open(const struct wire_open *open)
 {
 	require(open->label_count <= WIRE_MAX_LABELS && open->config.size <= WIRE_MAX_CONFIG);
@@ -59,8 +84,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require_line(&error, error.code);
 		return 0;
 	}
-	require((frame.sequence > 0) ==
-	        (frame.kind == WIRE_BATCH || frame.kind == WIRE_END_EPOCH || frame.kind == WIRE_CLOSE));
+	require((frame.sequence > 0) == (frame.kind == WIRE_BATCH || frame.kind == WIRE_END_EPOCH ||
+	                                 frame.kind == WIRE_CLOSE || frame.kind == WIRE_EXAMPLES));
+	if (frame.kind == WIRE_EXAMPLES)
+		check_examples(&frame.examples);
 	if (frame.kind == WIRE_BATCH)
 		check_batch(&frame.batch);
 	if (frame.kind == WIRE_OPEN)

@@ -107,6 +107,8 @@ def make_expected(built, work):
     for store, names in packed.STORES.items():
         for name in names:
             write_tables(built, packed.unpack(store, work / f"{store}-{packed.file_name(name)}"), name, folder / store)
+    store, (run, ids) = packed.unpack("recorded", work / "explained"), packed.EXPLAINED
+    (folder / "recorded" / f"{run}.texts.json").write_text(packed.texts(built.portolan, store, run, ids))
     for path in sorted((packed.FILES / "spools").glob("*.spool")):
         store = packed.unpack("killed", work / "killed-again") if path.stem == "killed" else work / f"spooled-{path.stem}"
         subprocess.run([built.portolan, "import", path, "--store", store], check=True, capture_output=True)

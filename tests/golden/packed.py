@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import pathlib
 import subprocess
@@ -14,10 +15,11 @@ SUMS = HERE / "SHA256SUMS"
 PATIENCE = 120  # seconds; who waits longer waits for what will not come
 
 STORES = {  # which runs each golden store has
-    "recorded": ["words/declared", "words/flipped", "integers", "texts", "given", "losses", "regression", "resumed", "ranks"],
+    "recorded": ["words/declared", "words/flipped", "integers", "texts", "given", "losses", "regression", "resumed", "ranks", "explained"],
     "unfolded": ["unfolded", "half"],
     "killed": ["interrupted"],
 }
+EXPLAINED = "explained", range(6)  # the run that keeps texts, and its ids
 LARGE = {"given"}  # of these a checksum stands for the tables
 
 
@@ -44,6 +46,12 @@ def said(portolan, store, *words, status=0):
                           env=dict(os.environ, SOURCE_DATE_EPOCH="0", LC_ALL="C.UTF-8"))
     assert done.returncode == status, f"portolan {' '.join(words)}: exit status {done.returncode}, not {status}: {done.stderr}"
     return done.stdout
+
+
+def texts(portolan, store, run, ids):
+    """[the texts that the store keeps of each example, or None], as JSON."""
+    shown = json.loads(said(portolan, store, "show", run, *map(str, ids), "--json"))["examples"]
+    return json.dumps([one.get("text") for one in shown], ensure_ascii=False, indent=1) + "\n"
 
 
 def file_name(run):

@@ -123,8 +123,18 @@ def ranks(open_run):
                 run.end_epoch(epoch)
 
 
+def explained(open_run):
+    """Texts of examples: two fields, one example without any, one whose text was replaced by a later session."""
+    for session in range(2):
+        with open_run("explained", examples=6, labels=LABELS, resume=True) as run:
+            rows = [0, 1, 3, 4, 5] if session == 0 else [3]
+            run.log_examples(rows, text=[f"{TEXTS[row]} of session {session}" for row in rows], note=["" if row == 4 else f"note {row}\n日本" for row in rows])
+            run.log_logits(session, np.arange(6), scores(6, session, 3, 9), gold(6))
+            run.end_epoch(session)
+
+
 RUNS = {"words/declared": declared, "words/flipped": flipped, "integers": integers, "texts": texts, "given": given, "losses": losses, "regression": regression,
-        "resumed": resumed, "ranks": ranks}
+        "resumed": resumed, "ranks": ranks, "explained": explained}
 
 
 def interrupted(run, epochs):

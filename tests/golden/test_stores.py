@@ -48,6 +48,11 @@ def test_numbers(name, run, tmp_path):
     assert_tables(packed.unpack(name, tmp_path / "store"), run, name)
 
 
+def test_texts(tmp_path):
+    store, (run, ids) = packed.unpack("recorded", tmp_path / "store"), packed.EXPLAINED
+    assert packed.texts(PORTOLAN, store, run, ids) == (packed.FILES / "expected" / "recorded" / f"{run}.texts.json").read_text()
+
+
 def test_a_run_of_more_than_one_chunk(tmp_path):
     store = packed.unpack("recorded", tmp_path / "store")
     text = packed.said(PORTOLAN, store, "dynamics", "given")

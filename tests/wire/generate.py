@@ -33,6 +33,10 @@ def bit(*values):
     return ["bit", bytes(data)]
 
 
+def texts(*values):
+    return b"".join(struct.pack("<I", len(value.encode())) + value.encode() for value in values)
+
+
 def frame(kind, **fields):
     return {"v": 2, "t": kind, "s": SESSION, **fields}
 
@@ -60,6 +64,9 @@ FRAMES = {
     "batch-u8": frame("batch", q=4294967296, e=4294967293, n=1, ids=["u8", struct.pack("<Q", 2**64 - 1)], columns={
         "gold_prob": f4(0.0), "correct": bit(0), "my_loss": f4(2.5)}),
     "batch-losses": frame("batch", q=3, e=1, n=2, ids=["u4", struct.pack("<2I", 7, 8)], columns={"task_loss": f4(2.5, -0.5)}),
+    "examples": frame("examples", q=5, n=2, ids=["u4", struct.pack("<2I", 7, 8)], fields=["text", "hypothesis"],
+                      texts=texts("Some", "", "two\nlines", "é")),
+    "examples-str": frame("examples", q=6, n=1, ids=["str", bytes([3]) + "a-1".encode()], fields=["text"], texts=texts("")),
     "end": frame("end", q=3, e=1),
     "close": frame("close", q=4),
     "close-counts": frame("close", q=4, counts=COUNTS),
@@ -69,6 +76,7 @@ FRAMES = {
     "remove-owner": frame("remove", run="snli/seed1", owner=OWNER),
     "opened": frame("opened", a=0, c=8388608, ids="none", store=STORE),
     "opened-turn": frame("opened", a=3, c=8388608, ids="int", store=STORE, turn=2),
+    "opened-texts": frame("opened", a=3, c=8388608, ids="int", store=STORE, turn=2, texts=True),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),
     "error-owner": frame("error", code="owner", message="prove it", path="/home/a/store/owner.secret"),

@@ -10,7 +10,8 @@
 
 #define MOST 50
 #define COMING (4 * MOST)
-#define LEAST_S (MOST * 0.0004) /* that a connection has, however fast others come: a pause of 0.5 ms for each of them */
+/* That a connection has, however fast others come: each of them costs a pause of 0.5 ms. */
+#define LEAST_S (MOST * 0.0004)
 
 struct connection {
 	int ours, theirs;

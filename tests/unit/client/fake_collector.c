@@ -70,9 +70,11 @@ static void
 on_open(struct link *link, const struct wire_frame *frame)
 {
 	struct fake *fake = link->fake;
-	struct wire_frame reply = {
-	        .kind = WIRE_OPENED,
-	        .opened = {.acknowledged = fake->stored, .credit = fake->credit, .id_kind = fake->id_kind}};
+	struct wire_frame reply = {.kind = WIRE_OPENED,
+	                           .opened = {.acknowledged = fake->stored,
+	                                      .credit = fake->credit,
+	                                      .id_kind = fake->id_kind,
+	                                      .texts = fake->takes_texts}};
 
 	fake->opens++;
 	memcpy(link->session, frame->session, WIRE_SESSION_SIZE);
@@ -165,6 +167,10 @@ on_sequenced(struct link *link, const struct wire_frame *frame, uint64_t sequenc
 		fake->stored = sequence;
 		if (frame->kind == WIRE_BATCH)
 			store_batch(fake, &frame->batch);
+		if (frame->kind == WIRE_EXAMPLES) {
+			fake->texts += frame->examples.rows;
+			fake->text_bytes += frame->examples.texts.size;
+		}
 		fake->ends += frame->kind == WIRE_END_EPOCH;
 		fake->closes += frame->kind == WIRE_CLOSE;
 	}
@@ -184,6 +190,7 @@ on_frame(struct link *link, const void *data, size_t size)
 		on_open(link, &frame);
 		break;
 	case WIRE_BATCH:
+	case WIRE_EXAMPLES:
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
 		on_sequenced(link, &frame, frame.sequence, size);

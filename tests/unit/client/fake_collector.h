@@ -20,6 +20,7 @@ struct fake {
 
 	/* How it behaves; under mutex, or before fake_start(). */
 	bool silent;       /* answers nothing at all */
+	bool takes_texts;  /* its `opened` says so; else it is a collector of an earlier version */
 	bool acknowledges; /* what is stored is acknowledged at once; else when this becomes true */
 	uint64_t credit;
 	int queue; /* most frames that wait in its socket, beyond what the kernel holds; 0: libzmq's own limit */
@@ -34,6 +35,7 @@ struct fake {
 	uint64_t largest_frame;     /* bytes */
 	uint64_t largest_under_way; /* bytes received since the last ack sent */
 	uint64_t rows;
+	uint64_t texts, text_bytes; /* examples with texts, and the bytes of their texts with lengths */
 	uint64_t ids[FAKE_MAX_ROWS];
 	float gold_prob[FAKE_MAX_ROWS];
 	uint8_t correct[FAKE_MAX_ROWS];

@@ -50,7 +50,7 @@ test_batches(void **state)
 	refused(NULL, 0, "batch is NULL");
 	batch.reserved[3] = "later";
 	refused(&batch, 0,
-	        "the batch has something that this version does not know (reserved is not NULL): use libportolan of at "
+	        "something is set that this version does not know (reserved is not NULL): use libportolan of at "
 	        "least the version that the program was built for, or set the whole struct to zero first");
 	batch = good();
 	refused(&batch, 9, "ids: row 1 has 9, which is above 8 (the number of examples declared, less one)");
@@ -238,7 +238,7 @@ test_options(void **state)
 	option_refused("r", (struct portolan_options){.store = "s", .when_full = 7},
 	               "when_full must be PORTOLAN_WAIT or PORTOLAN_DROP");
 	option_refused("r", (struct portolan_options){.store = "s", .reserved = {[7] = "later"}},
-	               "an option is set that this version does not know (reserved is not NULL): use libportolan of at "
+	               "something is set that this version does not know (reserved is not NULL): use libportolan of at "
 	               "least the version that the program was built for, or set the whole struct to zero first");
 }
 

@@ -254,9 +254,10 @@ test_kinds_that_have_no_number(void **state)
 	struct portolan_error error;
 	struct wire_bytes frame;
 
-	for (unsigned kind = 0; kind <= WIRE_ERROR + 1; kind++) {
+	for (unsigned kind = 0; kind <= WIRE_LAST_KIND + 1; kind++) {
 		struct spool *spool = create(fixture);
-		bool has_number = kind == WIRE_BATCH || kind == WIRE_END_EPOCH || kind == WIRE_CLOSE;
+		bool has_number =
+		        kind == WIRE_BATCH || kind == WIRE_END_EPOCH || kind == WIRE_CLOSE || kind == WIRE_EXAMPLES;
 
 		record.kind = (enum wire_kind)kind;
 		assert_int_equal(spool_append(spool, &record, "?", 1, NULL), 0);

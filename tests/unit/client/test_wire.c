@@ -244,11 +244,97 @@ test_small_frames(void **state)
 	free(data);
 }
 
-static const char *const all_frames[] = {"open",         "open-full",   "open-overwrite", "open-whole",  "open-late",
-                                         "batch",        "batch-str",   "batch-u8",       "end",         "close",
-                                         "close-counts", "ping-counts", "ping",           "remove",      "opened",
-                                         "ack",          "error",       "error-version",  "open-owner",  "remove-owner",
-                                         "opened-turn",  "error-owner", "error-held",     "batch-losses"};
+static void
+test_examples(void **state)
+{
+	uint8_t *data;
+	struct wire_frame frame = round_trip(*state, "examples", WIRE_EXAMPLES, &data);
+	struct wire_examples examples = frame.examples;
+	size_t at = 0;
+
+	assert_int_equal(frame.sequence, 5);
+	assert_int_equal(examples.rows, 2);
+	assert_int_equal(examples.id_type, WIRE_U4);
+	assert_memory_equal(examples.ids.data, ((uint32_t[]){7, 8}), 8);
+	assert_int_equal(examples.field_count, 2);
+	assert_true(wire_bytes_equal(examples.fields[1], "hypothesis"));
+	assert_true(wire_bytes_equal(wire_next_text(examples.texts, &at), "Some"));
+	assert_true(wire_bytes_equal(wire_next_text(examples.texts, &at), ""));
+	assert_true(wire_bytes_equal(wire_next_text(examples.texts, &at), "two\nlines"));
+	assert_true(wire_bytes_equal(wire_next_text(examples.texts, &at), "é"));
+	assert_int_equal(at, examples.texts.size);
+	free(data);
+	examples = round_trip(*state, "examples-str", WIRE_EXAMPLES, &data).examples;
+	assert_int_equal(examples.id_type, WIRE_STR);
+	assert_int_equal(examples.rows, 1);
+	free(data);
+	assert_true(round_trip(*state, "opened-texts", WIRE_OPENED, &data).opened.texts);
+	free(data);
+	assert_false(round_trip(*state, "opened-turn", WIRE_OPENED, &data).opened.texts);
+	free(data);
+}
+
+/* What the decoder says to texts of one row and one field; `texts` has `size` bytes. */
+static void
+assert_texts_refused(struct codec *codec, const char *name, const char *texts, size_t size, const char *message)
+{
+	const uint32_t id = 7;
+	struct wire_frame frame = {.kind = WIRE_EXAMPLES,
+	                           .sequence = 1,
+	                           .examples = {.rows = 1,
+	                                        .id_type = WIRE_U4,
+	                                        .ids = {(const uint8_t *)&id, sizeof(id)},
+	                                        .field_count = 1,
+	                                        .fields = {text("text")},
+	                                        .texts = {(const uint8_t *)"\x04\0\0\0same", 8}}};
+	struct portolan_error error = {0};
+	struct wire_bytes bytes;
+	uint8_t *made;
+	char *at;
+
+	/* A frame of the right form, in which the name or the texts are then exchanged. */
+	assert_int_equal(wire_encode(codec->encoder, &frame, &bytes, NULL), 0);
+	made = malloc(bytes.size + size + 3);
+	memcpy(made, bytes.data, bytes.size);
+	at = memmem(made, bytes.size, "\xc4\x08\x04\0\0\0same", 10);
+	assert_non_null(at);
+	memcpy(at, ((char[]){(char)0xc5, (char)(size >> 8), (char)size}), 3);
+	memcpy(at + 3, texts, size);
+	memcpy((char *)memmem(made, bytes.size, "\xa4text\xa5", 6) + 1, name, 4);
+	assert_int_equal(
+	        wire_decode(codec->decoder, made, (size_t)(at - (char *)made) + 3 + size, &frame, NULL, &error),
+	        PORTOLAN_E_INVALID);
+	assert_string_equal(error.message, message);
+	free(made);
+}
+
+static void
+test_bad_examples(void **state)
+{
+	char *large = calloc(1, 4 + WIRE_MAX_TEXTS + 1);
+
+	memset(large, 'x', 4 + WIRE_MAX_TEXTS + 1);
+	memcpy(large, &(uint32_t){WIRE_MAX_TEXTS + 1}, 4);
+	assert_texts_refused(*state, "text", large, 4 + WIRE_MAX_TEXTS + 1,
+	                     "\"texts\": row 0 has 61441 bytes; the limit is 61440");
+	assert_texts_refused(*state, "text", "\x04\0\0", 3, "\"texts\": row 0, field 0 ends beyond them");
+	assert_texts_refused(*state, "text", "\x05\0\0\0same", 8, "\"texts\": row 0, field 0 ends beyond them");
+	assert_texts_refused(*state, "text", "\xff\xff\xff\xffsame", 8, "\"texts\": row 0, field 0 ends beyond them");
+	assert_texts_refused(*state, "text", "\x03\0\0\0same", 8, "\"texts\": 1 bytes after the last");
+	assert_texts_refused(*state, "text", "\x02\0\0\0\xc3x", 6,
+	                     "\"texts\": row 0, field 0 is not UTF-8 without U+0000");
+	assert_texts_refused(*state, "text", "\x01\0\0\0\0", 5,
+	                     "\"texts\": row 0, field 0 is not UTF-8 without U+0000");
+	assert_texts_refused(*state, "te t", "\x01\0\0\0x", 5,
+	                     "examples frame: \"fields\" number 0 is not 1–32 of A–Z, a–z, 0–9 and _, or is \"id\"");
+	free(large);
+}
+
+static const char *const all_frames[] = {
+        "open",        "open-full",  "open-overwrite", "open-whole",    "open-late",    "batch",        "batch-str",
+        "batch-u8",    "end",        "close",          "close-counts",  "ping-counts",  "ping",         "remove",
+        "opened",      "ack",        "error",          "error-version", "open-owner",   "remove-owner", "opened-turn",
+        "error-owner", "error-held", "batch-losses",   "examples",      "examples-str", "opened-texts"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
 
 static void
@@ -603,6 +689,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_open),
 	        cmocka_unit_test(test_batch),
+	        cmocka_unit_test(test_examples),
+	        cmocka_unit_test(test_bad_examples),
 	        cmocka_unit_test(test_small_frames),
 	        cmocka_unit_test(test_truncated),
 	        cmocka_unit_test(test_mutated),

@@ -112,7 +112,8 @@ __wrap_log_line(const char *format, ...)
 static void
 start(struct fixture *fixture)
 {
-	struct ingest_options options = {.max_memory = (size_t)64 << 20, .reply = keep_reply, .context = fixture};
+	struct ingest_options options = {
+	        .max_memory = (size_t)64 << 20, .max_texts = 100000, .reply = keep_reply, .context = fixture};
 	struct portolan_error error = {0};
 
 	current = fixture;
@@ -236,6 +237,30 @@ fixture_text_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, 
 	memcpy(ids + 1, id, strlen(id));
 	frame.batch.ids = (struct wire_bytes){ids, 1 + strlen(id)};
 	put_batch(fixture, session, &frame, &gold_prob, &bits);
+}
+
+void
+fixture_examples(struct fixture *fixture, uint8_t session, uint64_t sequence, uint64_t first, uint32_t rows,
+                 const char *text)
+{
+	const uint32_t length = (uint32_t)strlen(text);
+	uint64_t *ids = calloc(rows, sizeof(*ids));
+	uint8_t *texts = calloc(rows, sizeof(length) + length), *to = texts;
+	struct wire_frame frame = {
+	        .kind = WIRE_EXAMPLES,
+	        .sequence = sequence,
+	        .examples = {.rows = rows, .id_type = WIRE_U8, .field_count = 1, .fields = {bytes_of("text")}}};
+
+	for (uint32_t r = 0; r < rows; r++) {
+		ids[r] = first + r;
+		to = mempcpy(to, &length, sizeof(length));
+		to = mempcpy(to, text, length);
+	}
+	frame.examples.ids = (struct wire_bytes){(const uint8_t *)ids, rows * sizeof(*ids)};
+	frame.examples.texts = (struct wire_bytes){texts, (size_t)(to - texts)};
+	put(fixture, session, true, &frame);
+	free(ids);
+	free(texts);
 }
 
 void

@@ -50,6 +50,9 @@ void fixture_open(struct fixture *fixture, uint8_t session, const char *run, con
 void fixture_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, uint32_t epoch, uint64_t first,
                    uint32_t rows, float gold_prob, bool correct);
 void fixture_text_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, const char *id);
+/* Texts of one field, "text", of the examples first … first+rows−1. */
+void fixture_examples(struct fixture *fixture, uint8_t session, uint64_t sequence, uint64_t first, uint32_t rows,
+                      const char *text);
 void fixture_end(struct fixture *fixture, uint8_t session, uint64_t sequence, uint32_t epoch);
 void fixture_close(struct fixture *fixture, uint8_t session, uint64_t sequence);
 void fixture_ping(struct fixture *fixture, uint8_t session);

@@ -131,7 +131,8 @@ everything_that_arrives_is_stored_and_answered(void **state)
 	assert_non_null(mkdtemp(play.directory));
 	play.encoder = wire_encoder_new();
 	assert_int_equal(exchange_init(&play.exchange, &error), 0);
-	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, NULL, &play.exchange, &error), 0);
+	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, 0, NULL, &play.exchange, &error),
+	                 0);
 	assert_int_equal(storer_start(&play.storer, &error), 0);
 	for (uint8_t session = 1; session <= SESSIONS; session++)
 		open_session(&play, session);
@@ -184,7 +185,8 @@ fold_after_silence(void)
 	assert_non_null(mkdtemp(play.directory));
 	play.encoder = wire_encoder_new();
 	assert_int_equal(exchange_init(&play.exchange, &error), 0);
-	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, NULL, &play.exchange, &error), 0);
+	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, 0, NULL, &play.exchange, &error),
+	                 0);
 	play.storer.behind_since = began;
 	play.storer.next_work = began + PATIENCE_MS;
 	assert_int_equal(storer_start(&play.storer, &error), 0);

@@ -99,6 +99,13 @@ def identifiers(values: Any) -> Any:
     return values
 
 
+def texts(values: Any, name: str) -> list[Any]:
+    """A list of strings; the strings themselves are checked where they are read."""
+    if isinstance(values, (str, bytes, bytearray)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name} must be a list of strings, one for each id, not {type(values).__name__}")
+    return values if isinstance(values, list) else list(values)
+
+
 def listed(values: Any) -> list[Any]:
     """The entries of an array that one of these functions returned."""
     if not isinstance(values, (list, tuple)):  # memoryview cannot list an array that is not aligned, as a column of a structured one

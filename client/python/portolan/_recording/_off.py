@@ -40,7 +40,7 @@ class Off(Run):
     def log_logits(self, *arguments: Any, **named: Any) -> None:
         pass
 
-    log_probs = log_gold = log_loss = log_regression = end_epoch = _log_remote = log_logits
+    log_probs = log_gold = log_loss = log_examples = log_regression = end_epoch = _log_remote = log_logits
 
     def flush(self, timeout: float | None = None) -> bool:
         return True

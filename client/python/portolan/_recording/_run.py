@@ -270,6 +270,21 @@ class Run:
         if left is not None:
             self._finish_log(left, epoch, _LOSSES, "loss", ids, loss, None, columns=own)
 
+    def log_examples(self, ids: Any, **fields: Sequence[str]) -> None:
+        """Keep texts of n examples in the store, with the run: `portolan show`, `report`, `serve`, ... then need no ``--data``.
+
+        Nothing but this call takes a text out of the program. The texts are as private as the store, and go with the run when it is
+        removed. Once per run is enough, at any time. Texts that are logged again replace those of that example, all fields together.
+
+        Args:
+            ids: as for log_logits(): the same ids.
+            fields: n strings each, under names of your own (letters, digits and _; not ``id``), by which ``--text`` of the commands
+                names them; at most 8 in one call. The texts of an example have at most 61,440 bytes together, as UTF-8.
+
+        Example: ``run.log_examples(range(len(data)), premise=data["premise"], hypothesis=data["hypothesis"])``
+        """
+        self._handle.log_examples(_arrays.identifiers(ids), {name: _arrays.texts(values, name) for name, values in fields.items()})
+
     def log_regression(
         self, epoch: SupportsIndex, ids: Any, predicted: Any, target: Any, columns: Mapping[str, Any] | None = None, **named: Any
     ) -> None:

@@ -1,0 +1,230 @@
+/*
+ * write_texts.c: stores the texts of examples that a client sends, for the collector: one record for each example. A
+ * record of the run counts them, so that a run has no more than is allowed.
+ *
+ * Of two texts of an example the later stays, by the rule that holds for observations: by the sessions' starts, and
+ * within a session by the order of the frames.
+ */
+#include "texts.h"
+#include "writer.h"
+
+#include <assert.h>
+#include <endian.h>
+
+/* Reads the ids of a frame, one after another. */
+struct id_reader {
+	const struct store_append_texts *append;
+	size_t text; /* where the next string begins */
+	uint64_t swapped, integer;
+};
+
+static void
+texts_next_id(struct id_reader *reader, uint32_t row, const void **id, size_t *size)
+{
+	const struct store_append_texts *append = reader->append;
+	const uint8_t *ids = append->ids;
+
+	if (append->id_kind == STORE_ID_STR) {
+		*id = ids + append->rows + reader->text;
+		*size = ids[row];
+		reader->text += ids[row];
+		return;
+	}
+	reader->integer = append->id_size == 4 ? load_u32(ids + 4 * (size_t)row) : load_u64(ids + 8 * (size_t)row);
+	reader->swapped = htobe64(reader->integer);
+	*id = &reader->swapped;
+	*size = sizeof(reader->swapped);
+}
+
+/* Is the session `with`, which is another one than `session`, the later of the two? One that cannot be read is not. */
+static bool
+texts_session_is_later(struct store_writer *writer, uint32_t run, uint32_t with, const struct session_record *session)
+{
+	struct session_record other;
+
+	if (store_catalog_session(&writer->view, run, with, &other, NULL) != 0)
+		return false;
+	if (other.started != session->started)
+		return other.started > session->started;
+	if (other.rank != session->rank)
+		return other.rank > session->rank;
+	return memcmp(other.id, session->id, sizeof(other.id)) > 0;
+}
+
+static int
+texts_put_total(struct store_writer *writer, uint32_t run, const struct store_texts *texts,
+                struct portolan_error *error)
+{
+	const struct store_key key = store_key_run(run, RUN_TEXTS);
+	const struct texts_record head = {
+	        .examples = texts->examples, .bytes = texts->bytes, .count = (uint32_t)texts->field_count};
+	uint8_t names[STORE_TEXT_FIELDS][TEXT_NAME_ROOM] = {{0}};
+	const struct store_part parts[] = {{&head, sizeof(head)}, {names, (size_t)head.count * TEXT_NAME_ROOM}};
+
+	for (size_t f = 0; f < texts->field_count; f++) {
+		names[f][0] = (uint8_t)strlen(texts->fields[f]);
+		memcpy(names[f] + 1, texts->fields[f], names[f][0]);
+	}
+	return store_writer_put_parts(writer, DB_RUN, &key, RECORD_TEXTS, parts, 2, error);
+}
+
+/* Adds a field to those of the run, unless it is there. */
+static int
+texts_note_field(struct store_texts *total, const char *name, size_t size, struct portolan_error *error)
+{
+	for (size_t f = 0; f < total->field_count; f++)
+		if (strlen(total->fields[f]) == size && memcmp(total->fields[f], name, size) == 0)
+			return 0;
+	if (size == 0 || size > STORE_TEXT_NAME)
+		return error_set(error, STORE_E_DIFFERS, "a field of texts cannot be named '%.*s'", (int)size, name);
+	if (total->field_count == STORE_TEXT_FIELDS)
+		return error_set(error, STORE_E_DIFFERS,
+		                 "field '%.*s' is one more than the %d that a run can have texts of", (int)size, name,
+		                 STORE_TEXT_FIELDS);
+	memcpy(total->fields[total->field_count++], name, size);
+	return 0;
+}
+
+/* Stores the texts of an example, unless a later session has logged some. Counts them in `total`. `session` NULL: in any
+ * case. */
+static int
+texts_put_example(struct store_writer *writer, uint32_t run, const struct store_key *key,
+                  const struct text_record *texts, const struct session_record *session, struct store_texts *total,
+                  struct portolan_error *error)
+{
+	const size_t length = store_text_size(texts);
+	struct text_record before;
+	const uint8_t *body;
+	uint8_t *record;
+	size_t size;
+	int rc = store_view_get(&writer->view, DB_RUN, key, RECORD_TEXT, &body, &size, NULL);
+
+	if (rc == 0 && store_text_open(body, size, &before) && session && before.session != texts->session &&
+	    texts_session_is_later(writer, run, before.session, session))
+		return 0;
+	if (rc < 0 && (rc != STORE_E_CORRUPT || store_writer_is_spoilt(writer)))
+		return error_set(error, rc, "store '%s': the texts of an example cannot be read", writer->directory);
+	total->examples += rc == VIEW_ABSENT;
+	if (rc == 0 && total->bytes >= RECORD_HEADER + size)
+		total->bytes -= RECORD_HEADER + size;
+	total->bytes += length;
+	rc = store_writer_reserve(writer, DB_RUN, key, length, &record, error);
+	if (rc)
+		return rc;
+	store_text_fill(record, texts);
+	store_record_seal(record, key, RECORD_TEXT, length);
+	return 0;
+}
+
+static int
+texts_check(const struct run_state_record *state, const struct store_append_texts *append,
+            const struct store_texts *now, struct store_texts *total, uint64_t most, struct portolan_error *error)
+{
+	struct id_reader reader = {.append = append};
+	const uint64_t more = append->texts_bytes + (uint64_t)append->rows * RECORD_HEADER;
+	const void *id;
+	size_t size;
+
+	*total = *now;
+	if (state->id_kind != STORE_ID_NONE && (uint32_t)append->id_kind != state->id_kind)
+		return error_set(error, STORE_E_DIFFERS, "texts are not kept: the run has %s ids, and theirs are %s",
+		                 state->id_kind == STORE_ID_STR ? "string" : "integer",
+		                 append->id_kind == STORE_ID_STR ? "strings" : "integers");
+	for (uint32_t row = 0; row < append->rows && state->declared; row++) {
+		texts_next_id(&reader, row, &id, &size);
+		if (reader.integer >= state->declared)
+			return error_set(
+			        error, STORE_E_DIFFERS,
+			        "texts are not kept: id %llu is beyond the %llu examples that the run declares",
+			        (unsigned long long)reader.integer, (unsigned long long)state->declared);
+	}
+	for (size_t f = 0; f < append->field_count; f++) {
+		int rc = texts_note_field(total, append->fields[f].data, append->fields[f].size, error);
+
+		if (rc)
+			return rc;
+	}
+	if (now->bytes + more > most)
+		return error_set(
+		        error, STORE_E_DIFFERS,
+		        "texts of %u examples are not kept: the run has %llu bytes of texts, and may have %llu "
+		        "(portoland --max-texts)",
+		        append->rows, (unsigned long long)now->bytes, (unsigned long long)most);
+	return 0;
+}
+
+static int
+texts_put_examples(struct store_writer *writer, uint32_t run, uint32_t session, const struct session_record *record,
+                   const struct store_append_texts *append, struct store_texts *total, struct portolan_error *error)
+{
+	struct text_record texts = {.session = session, .count = append->field_count};
+	struct id_reader reader = {.append = append};
+	const uint8_t *at = append->texts;
+	int rc = 0;
+
+	for (size_t f = 0; f < append->field_count; f++) {
+		texts.fields[f].name = append->fields[f].data;
+		texts.fields[f].name_size = append->fields[f].size;
+	}
+	for (uint32_t row = 0; row < append->rows && !rc; row++) {
+		struct store_key key;
+		const void *id;
+		size_t size;
+
+		texts_next_id(&reader, row, &id, &size);
+		key = store_key_text(run, id, size);
+		for (size_t f = 0; f < append->field_count; f++) {
+			texts.fields[f].size = load_u32(at);
+			texts.fields[f].text = (const char *)at + sizeof(uint32_t);
+			at += sizeof(uint32_t) + texts.fields[f].size;
+		}
+		rc = texts_put_example(writer, run, &key, &texts, record, total, error);
+	}
+	return rc;
+}
+
+int
+store_writer_texts(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append_texts *append,
+                   uint64_t most, struct portolan_error *error)
+{
+	struct portolan_error misfit = {.message = ""};
+	struct store_texts now, total;
+	struct run_state_record state;
+	struct session_record record;
+	int rc = store_writer_load(writer, run, session, &state, &record, error), fits;
+
+	if (rc)
+		return rc;
+	if (append->sequence <= record.acknowledged)
+		return 0;
+	assert(append->sequence == record.acknowledged + 1);
+	rc = store_catalog_texts(&writer->view, run, &now, error);
+	if (rc)
+		return rc;
+	fits = texts_check(&state, append, &now, &total, most, &misfit);
+	if (!fits) {
+		rc = texts_put_examples(writer, run, session, &record, append, &total, error)
+		             ?: texts_put_total(writer, run, &total, error);
+		state.id_kind = (uint32_t)append->id_kind;
+		rc = rc ?: store_writer_put_state(writer, run, &state, error);
+	}
+	record.acknowledged = append->sequence;
+	rc = rc ?: store_writer_put_session(writer, run, session, &record, error);
+	return rc ?: fits ? error_set(error, fits, "%s", misfit.message) : 0;
+}
+
+int
+store_writer_keep_text(struct store_writer *writer, uint32_t run, const struct store_key *key,
+                       const struct text_record *texts, struct portolan_error *error)
+{
+	struct portolan_error ignored;
+	struct store_texts total;
+	int rc = store_catalog_texts(&writer->view, run, &total, error);
+
+	for (size_t f = 0; f < texts->count && !rc; f++)
+		if (texts_note_field(&total, texts->fields[f].name, texts->fields[f].name_size, &ignored))
+			return 0;
+	return rc
+	       ?: texts_put_example(writer, run, key, texts, NULL, &total, error)
+	       ?: texts_put_total(writer, run, &total, error);
+}

@@ -1,0 +1,263 @@
+"""Run.log_examples(): texts kept in the store, for the commands that show examples; bounded, private, and removed with the run."""
+
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import urllib.parse
+import urllib.request
+
+import numpy as np
+import pytest
+
+import portolan
+from python_support import PATIENCE, collector_has_left, collectors
+
+PORTOLAN, PORTOLAND = os.environ["PORTOLAN"], os.environ["PORTOLAND"]
+N = 300
+TEXTS = [f'example {i}, "é" \\ {"entails" if i % 2 else "denies"}\nand on' for i in range(N)]
+HYPOTHESES = [f"hypothesis {i % 9}" for i in range(N)]
+LABELS = ["entails" if i % 2 else "denies" for i in range(N)]
+
+
+def portolan_says(*words, status=0):
+    done = subprocess.run([PORTOLAN, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def train(run, ids=range(N), epochs=4):
+    rng = np.random.default_rng(3)
+    for epoch in range(epochs):
+        p = rng.random((N, 1))
+        run.log_probs(epoch, list(ids), np.hstack([p, 1 - p]), np.arange(N) % 2)
+        run.end_epoch(epoch)
+
+
+@pytest.fixture
+def recorded(store):
+    with portolan.Run("nli", store=store, labels=["denies", "entails"]) as run:
+        run.log_examples(range(N), text=TEXTS, hypothesis=HYPOTHESES, label=LABELS)
+        train(run)
+    return store
+
+
+@pytest.fixture
+def data(tmp_path):
+    """The same texts in a file, as they are without log_examples."""
+    path = tmp_path / "data.jsonl"
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(N):
+            file.write(json.dumps({"id": i, "text": TEXTS[i], "hypothesis": HYPOTHESES[i], "label": LABELS[i]}, ensure_ascii=False) + "\n")
+    return path
+
+
+def test_show_and_select_say_what_they_say_of_the_file(recorded, data):
+    of_store = ("--store", recorded)
+    of_file = ("--data", data, "--id-field", "id", "--text", "text,hypothesis,label")
+    for more in ((), ("--json",)):
+        assert portolan_says("show", "nli", 5, 17, 299, *of_store, *more) == portolan_says("show", "nli", 5, 17, 299, *of_store, *of_file, *more)
+    by = ("select", "nli", *of_store, "--by", "ambiguous", "--count", 20, "--no-manifest")
+    kept = portolan_says(*by, "--data", "@texts")
+    assert [json.loads(line) for line in kept.splitlines()] == [
+        json.loads(line) for line in portolan_says(*by, "--data", data, "--id-field", "id").splitlines()]
+    assert kept.count("\n") == 20
+    assert portolan_says(*by).count("\n") == 20  # without --data: ids, as ever
+    assert json.loads(kept.splitlines()[0]).keys() == {"id", "text", "hypothesis", "label"}
+
+
+def test_data_that_are_given_win(recorded, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("key,words\n5,of the file\n")
+    shown = json.loads(portolan_says("show", "nli", 5, "--store", recorded, "--json", "--data", other, "--id-field", "key", "--text", "words"))
+    assert shown["examples"][0]["text"] == {"words": "of the file"}
+
+
+def test_report_says_what_it_says_of_the_file(recorded, data):
+    def report(*more):
+        text = portolan_says("report", "nli", "--store", recorded, "--json", *more)
+        assert "hypothesis" in text and "example " in text
+        page = json.loads(re.sub("xxh128 [0-9a-f]{32}|(?<=\"xxh128\": \")[0-9a-f]{32}", "", text.replace(str(data), "@texts")))
+        return page["next"], page["sections"], page["commands"]
+
+    kept = report()
+    assert "artifacts" in json.dumps(kept[2])  # the words, too, by the field of the label
+    assert kept == report("--data", data, "--id-field", "id", "--text", "text,hypothesis,label")
+
+
+def test_serve_shows_the_texts(recorded):
+    with portolan.serve("nli", store=recorded) as page:
+        address = urllib.parse.urlsplit(page.url)
+        token = urllib.parse.parse_qs(address.query)["token"][0]
+        request = urllib.request.Request(f"http://{address.netloc}/api/example?run=nli&id=5", None, {"Authorization": f"Bearer {token}"})
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=PATIENCE) as answer:
+            assert json.load(answer)["text"] == {"text": TEXTS[5], "hypothesis": HYPOTHESES[5], "label": LABELS[5]}
+
+
+def test_suspects_and_groups_take_them_when_asked(recorded):
+    listed = portolan_says("suspects", "nli", "--store", recorded, "--data", "@texts", "--text", "text", "--count", 5)
+    assert listed.splitlines()[0].split(",")[-1] == "text"
+    assert "example " in listed
+
+
+def test_runs_and_check_say_so(recorded):
+    header, line = portolan_says("runs", "--store", recorded).splitlines()
+    assert header.endswith(",kind,texts") and line.endswith(f",{N}")
+    assert json.loads(portolan_says("runs", "--store", recorded, "--json"))[0]["texts"]["fields"] == ["text", "hypothesis", "label"]
+    assert f"texts: {N} examples" in portolan_says("check", "nli", "--store", recorded)
+    assert json.loads(portolan_says("check", "nli", "--store", recorded, "--json"))["texts"]["examples"] == N
+
+
+def test_a_run_without_texts_is_as_ever(store):
+    with portolan.Run("plain", store=store) as run:
+        train(run)
+    assert portolan_says("runs", "--store", store).splitlines()[0].endswith(",kind")
+    assert "texts" not in portolan_says("runs", "--store", store, "--json")
+    assert json.loads(portolan_says("show", "plain", 5, "--store", store, "--json"))["examples"][0]["text"] is None
+    done = subprocess.run([PORTOLAN, "select", "plain", "--store", store, "--by", "random", "--count", "3", "--data", "@texts"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "run 'plain' keeps no texts" in done.stderr
+
+
+def test_string_ids(store):
+    ids = [f"näme {i}" for i in range(N)]
+    with portolan.Run("words", store=store) as run:
+        run.log_examples(np.array(ids), text=np.array(TEXTS))
+        train(run, ids)
+    shown = json.loads(portolan_says("show", "words", "näme 7", "--store", store, "--json"))
+    assert shown["examples"][0]["text"] == {"text": TEXTS[7]}
+
+
+def test_arguments(store):
+    with portolan.Run("run", store=store) as run:
+        for error, says, ids, fields in (
+                (ValueError, "text has 2 texts, ids 3 entries", range(3), {"text": ["a", "b"]}),
+                (ValueError, "row 1, id 1: it is not UTF-8, or has a null character", range(2), {"text": ["a", "\0"]}),
+                (ValueError, "not valid Unicode", range(1), {"text": ["\ud800"]}),
+                (ValueError, "field 'id'", range(1), {"id": ["a"]}),
+                (ValueError, "id 0: its texts have more than 61440 bytes", range(1), {"text": ["é" * 30000], "more": ["é" * 3000]}),
+                (ValueError, "1 to 8 fields", range(1), {f"f{i}": ["a"] for i in range(9)}),
+                (ValueError, "1 to 8 fields", range(1), {}),
+                (TypeError, "must be a list of strings", range(1), {"text": "a"}),
+                (TypeError, r"text\[0\] must be a string", range(1), {"text": [None]})):
+            with pytest.raises(error, match=says):
+                run.log_examples(ids, **fields)
+        run.log_examples([], text=[])
+
+
+def test_the_limit_is_said_and_the_run_goes_on(store, tmp_path, capfd):
+    with subprocess.Popen([PORTOLAND, "--store", store, "--listen", f"ipc://{tmp_path}/socket", "--max-texts", "20K"], stderr=subprocess.PIPE) as collector:
+        try:
+            with portolan.Run("run", endpoint=f"ipc://{tmp_path}/socket") as run:
+                run.log_examples(range(N), text=["x" * 10] * N)
+                run.log_examples(range(N), more=["x" * 1000] * N)
+                train(run)
+                assert run.flush()
+        finally:
+            collector.terminate()
+    assert "texts of" in (said := capfd.readouterr().err) and "(portoland --max-texts)" in said
+    assert "complete" in portolan_says("check", "run", "--store", store)
+    texts = json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]
+    assert texts["examples"] == N and texts["bytes"] <= 20 << 10
+
+
+def private(path):
+    return not stat.S_IMODE(os.stat(path).st_mode) & 0o077
+
+
+def test_removing_takes_them_away(store):
+    secret = "A-TEXT-THAT-NOBODY-MAY-FIND"
+    with portolan.Run("run", store=store) as run:
+        run.log_examples(range(N), text=[secret] * N)
+        train(run)
+    assert private(store) and private(store / "data.mdb")
+    portolan_says("rm", "run", "--store", store)
+    assert portolan_says("runs", "--store", store).count("\n") == 1
+    with portolan.Run("run", store=store) as run:
+        train(run)
+    assert "texts" not in portolan_says("runs", "--store", store, "--json")
+    with portolan.Run("run", store=store, overwrite=True) as run:
+        run.log_examples(range(N), text=["another"] * N)
+        train(run)
+    with portolan.Run("run", store=store, if_exists="overwrite") as run:
+        train(run)
+    assert "texts" not in portolan_says("runs", "--store", store, "--json")
+
+
+def test_a_backup_has_them(recorded, tmp_path):
+    portolan_says("backup", tmp_path / "copy", "--store", recorded)
+    assert portolan_says("show", "nli", 5, "--store", tmp_path / "copy") == portolan_says("show", "nli", 5, "--store", recorded)
+
+
+def test_a_salvage_has_them(recorded, tmp_path):
+    assert collector_has_left(recorded)
+    portolan_says("salvage", recorded, "-o", tmp_path / "new")
+    assert portolan_says("show", "nli", 5, "--store", tmp_path / "new") == portolan_says("show", "nli", 5, "--store", recorded)
+
+
+def test_a_damaged_text_costs_no_other(recorded, tmp_path):
+    whole = [portolan_says("show", "nli", i, "--store", recorded, "--json") for i in (5, 299)]
+    assert collector_has_left(recorded)
+    file = recorded / "data.mdb"
+    file.write_bytes(file.read_bytes().replace(b"example 17, ", b"exbmple 17, "))
+    assert "texts of an example: damaged" in portolan_says("check", "nli", "--store", recorded, status=1)
+    assert "the texts of the run are not shown" in subprocess.run(
+        [PORTOLAN, "show", "nli", "5", "--store", recorded], capture_output=True, text=True, check=True).stderr
+    portolan_says("salvage", recorded, "-o", tmp_path / "new", status=3)
+    assert [portolan_says("show", "nli", i, "--store", tmp_path / "new", "--json") for i in (5, 299)] == whole
+    assert json.loads(portolan_says("show", "nli", 17, "--store", tmp_path / "new", "--json"))["examples"][0]["text"] is None
+    assert json.loads(portolan_says("runs", "--store", tmp_path / "new", "--json"))[0]["texts"]["examples"] == N - 1
+
+
+def test_what_was_flushed_survives_a_kill(store):
+    run = portolan.Run("run", store=store)
+    run.log_examples(range(N), text=TEXTS)
+    assert run.flush()
+    (collector,) = collectors(store)
+    os.kill(collector, signal.SIGKILL)
+    run.log_examples(range(N), text=[text + " again" for text in TEXTS])
+    train(run)
+    run.close()
+    shown = json.loads(portolan_says("show", "run", 7, "--store", store, "--json"))
+    assert shown["examples"][0]["text"] == {"text": TEXTS[7] + " again"}
+    assert json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]["examples"] == N
+
+
+def test_a_kill_right_after_the_flush(store, script):
+    program = script("""
+        import sys, portolan
+        run = portolan.Run("run", store=sys.argv[1])
+        run.log_examples(range(300), text=["kept"] * 300)
+        run.log_gold(0, range(300), [0.5] * 300, [True] * 300)
+        assert run.flush()
+        print("flushed", flush=True)
+        sys.stdin.read()
+        """, store)
+    program.wait_for("flushed")
+    (collector,) = collectors(store)
+    os.kill(collector, signal.SIGKILL)
+    program.process.kill()
+    program.process.wait()
+    shown = json.loads(portolan_says("show", "run", 7, "--store", store, "--json"))
+    assert shown["examples"][0]["text"] == {"text": "kept"}
+
+
+def test_a_spool_brings_them(store, tmp_path):
+    with portolan.Run("run", endpoint=f"ipc://{tmp_path}/nobody", spool=tmp_path / "spool", open_timeout=0.05) as run:
+        run.log_examples(range(N), text=TEXTS)
+        train(run)
+    (file,) = (tmp_path / "spool").iterdir()
+    for _ in range(2):
+        portolan_says("import", file, "--store", store)
+    shown = json.loads(portolan_says("show", "run", 7, "--store", store, "--json"))
+    assert shown["examples"][0]["text"] == {"text": TEXTS[7]}
+    assert json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]["examples"] == N
+
+
+def test_nothing_is_logged_where_recording_is_off(store, monkeypatch):
+    monkeypatch.setenv("PORTOLAN_DISABLED", "1")
+    with portolan.Run("run", store=store) as run:
+        run.log_examples(range(3), text=["a", "b", "c"])
+    assert not store.exists()

@@ -1,0 +1,199 @@
+/* test_examples.c: texts of examples on a real store: they are stored once, the later ones stay, they are bounded, and go
+ * with their run. */
+#include "ingest_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What a reader finds: each example as "id=text ". */
+struct found {
+	struct store_texts texts;
+	char all[4096];
+};
+
+static int
+find_example(void *context, const struct store_example *example, struct portolan_error *error)
+{
+	struct found *found = context;
+	const size_t used = strlen(found->all);
+
+	(void)error;
+	snprintf(found->all + used, sizeof(found->all) - used, "%llu=%.*s ", (unsigned long long)example->integer,
+	         (int)example->sizes[0], example->texts[0]);
+	return 0;
+}
+
+static void
+read_texts(struct fixture *fixture, const char *run, struct found *found)
+{
+	struct portolan_error error = {0};
+	struct store *store;
+	uint32_t number;
+
+	*found = (struct found){.all = ""};
+	assert_int_equal(store_open(fixture->directory, &store, &error), 0);
+	assert_int_equal(store_find_run(store, run, &number, &error), 0);
+	if (store_each_text(store, number, &found->texts, find_example, found, &error) != 0)
+		fail_msg("%s", error.message);
+	store_close(store);
+}
+
+#define FINDS(run, expected)                                                                                           \
+	do {                                                                                                           \
+		read_texts(f, run, &found);                                                                            \
+		assert_string_equal(found.all, expected);                                                              \
+	} while (0)
+
+static void
+acknowledged_is_on_disk(void **state)
+{
+	struct fixture *f = *state;
+	struct found found;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_examples(f, 1, 1, 300, 2, "hello");
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+	fixture_examples(f, 1, 2, 5, 1, "not committed");
+	fixture_restart(f);
+	FINDS("run", "300=hello 301=hello ");
+	assert_int_equal(found.texts.examples, 2);
+	assert_string_equal(found.texts.fields[0], "text");
+	assert_int_equal(fixture_run(f, "run").examples, 0); /* nothing was observed */
+	fixture_open(f, 1, "run", NULL);
+	fixture_examples(f, 1, 2, 5, 1, "again");
+	fixture_batch(f, 1, 3, 0, 300, 3, 0.5f, true);
+	fixture_commit(f);
+	FINDS("run", "5=again 300=hello 301=hello ");
+	assert_int_equal(fixture_run(f, "run").examples, 3);
+}
+
+static void
+repeats_change_nothing_and_later_ones_replace(void **state)
+{
+	struct fixture *f = *state;
+	struct found found;
+	uint64_t bytes;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_examples(f, 1, 1, 7, 2, "first");
+	fixture_commit(f);
+	read_texts(f, "run", &found);
+	bytes = found.texts.bytes;
+	fixture_examples(f, 1, 1, 7, 2, "a repeat");
+	fixture_commit(f);
+	FINDS("run", "7=first 8=first ");
+	fixture_examples(f, 1, 2, 8, 1, "third");
+	fixture_commit(f);
+	FINDS("run", "7=first 8=third ");
+	assert_int_equal(found.texts.examples, 2);
+	assert_int_equal(found.texts.bytes, bytes);
+	fixture_examples(f, 1, 3, 8, 1, "longer now");
+	fixture_commit(f);
+	read_texts(f, "run", &found);
+	assert_int_equal(found.texts.bytes, bytes + 5);
+}
+
+/* As for observations, what an earlier session sends late does not replace what a later one sent. */
+static void
+the_later_session_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open of_group = {.group = {(const uint8_t *)"g", 1}}, later = of_group;
+	struct found found;
+
+	later.rank = 1;
+	fixture_open(f, 1, "run", &of_group);
+	fixture_open(f, 2, "run", &later);
+	fixture_examples(f, 2, 1, 7, 1, "later");
+	fixture_examples(f, 1, 1, 7, 2, "earlier");
+	fixture_commit(f);
+	FINDS("run", "7=later 8=earlier ");
+	fixture_examples(f, 2, 2, 8, 1, "later");
+	fixture_commit(f);
+	FINDS("run", "7=later 8=later ");
+}
+
+static void
+what_does_not_fit_is_refused(void **state)
+{
+	static char large[40001];
+	struct fixture *f = *state;
+	struct wire_open declared = {.examples = 10};
+	struct found found;
+
+	memset(large, 'x', sizeof(large) - 1);
+	fixture_open(f, 1, "run", &declared);
+	fixture_examples(f, 1, 1, 8, 3, "beyond"); /* 10 is */
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1); /* its number is used up */
+	fixture_examples(f, 1, 2, 0, 2, large);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	fixture_examples(f, 1, 3, 2, 1, large); /* the fixture allows 100,000 bytes */
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 2);
+	fixture_examples(f, 1, 4, 2, 1, "small");
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 2);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 4);
+	read_texts(f, "run", &found);
+	assert_int_equal(found.texts.examples, 3);
+	fixture_open(f, 2, "words", NULL);
+	fixture_text_batch(f, 2, 1, "word");
+	fixture_examples(f, 2, 2, 0, 1, "x");
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 2, WIRE_E_REFUSED), 1);
+	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 2);
+}
+
+/* The bytes of a text in the store's file that nothing refers to would still be there; so the records are counted. */
+static void
+removing_the_run_removes_them(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_open overwrite = {.overwrite = true};
+	const struct store_verify check = {.damaged = NULL};
+	struct portolan_error error;
+	struct store *store;
+	struct found found;
+	uint64_t records;
+	uint32_t number;
+
+	fixture_open(f, 1, "run", NULL);
+	for (uint64_t sequence = 1; sequence <= 3; sequence++)
+		fixture_examples(f, 1, sequence, 1000 * sequence, 1000, "private");
+	fixture_commit(f);
+	number = fixture_run(f, "run").number;
+	fixture_open(f, 2, "run", &overwrite);
+	fixture_examples(f, 2, 1, 1, 1, "new");
+	fixture_wait(f, 20000);
+	fixture_work(f);
+	FINDS("run", "1=new ");
+	assert_int_equal(store_open(f->directory, &store, &error), 0);
+	assert_int_equal(store_each_text(store, number, &found.texts, find_example, &found, &error), STORE_E_NO_RUN);
+	(void)store_verify(store, number, &check, &records, &error);
+	assert_true(records < 100); /* those of the store itself */
+	store_close(store);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(acknowledged_is_on_disk, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(repeats_change_nothing_and_later_ones_replace, fixture_set_up,
+	                                        fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(the_later_session_stays, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(removing_the_run_removes_them, fixture_set_up, fixture_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
