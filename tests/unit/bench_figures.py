@@ -292,7 +292,7 @@ class Page(unittest.TestCase):
                                        figure("first / b", 1, [1, 1], better="more", benchmark="log_call"), figure("second / b", 1, benchmark="log_call"),
                                        benchmarks=[state("metrics", busy=0.5), state("log_call", remark="a peer of our own"), state("hooks", "absent", "it needs torch")]))
         unasked = [name for name in (*figures.BENCHMARKS, *figures.LONG) if name not in ("metrics", "log_call", "hooks")]
-        self.assertEqual(len(unasked), 20)
+        self.assertEqual(len(unasked), 21)
         self.assertEqual(made, (
             "Measured on 2026-01-02 at commit 01234567: 2 × P, 8 GiB of memory, ext4; Debian, Linux 6.1, GCC, build type release.\n"
             "**Not to be relied on: it was busy when these began: metrics.**\n\n"
