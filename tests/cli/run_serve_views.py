@@ -25,7 +25,10 @@ from checks import check, finish
 
 def test_runs(server, portolan, store):
     told = json.loads(subprocess.run([portolan, "runs", "--store", store, "--json"], capture_output=True, check=True).stdout)
-    check(server.json("/api/runs") == told, "api/runs is as runs --json")
+    check(all("fingerprint" in run for run in told if run["state"] != "damaged"), "runs --json has fingerprints")
+    for run in told:
+        run.pop("fingerprint", None)  # it takes a pass over the run, which is not made for the page
+    check(server.json("/api/runs") == told, "api/runs is as runs --json, but for the fingerprints")
     for run in told:
         for path in {run["name"], urllib.parse.quote(run["name"], safe=""), urllib.parse.quote(run["name"])}:
             check(server.json("/api/runs/" + path) == run, "api/runs/" + path)
