@@ -93,11 +93,21 @@ open_nameless(const char *folder)
 	return fd;
 }
 
+int
+arrays_open_file(const char **folder)
+{
+	const char *given = getenv("TMPDIR"), *used = given && *given ? given : "/var/tmp";
+
+	if (folder)
+		*folder = used;
+	return open_nameless(used);
+}
+
 static void *
 map_file(size_t bytes, const char *what, struct portolan_error *error)
 {
-	const char *given = getenv("TMPDIR"), *folder = given && *given ? given : "/var/tmp";
-	int fd = open_nameless(folder), failure = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+	const char *folder;
+	int fd = arrays_open_file(&folder), failure = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
 	void *at = MAP_FAILED;
 
 	if (failure == 0) {

@@ -33,6 +33,10 @@ void *array_grow(void *array, size_t used, size_t count, size_t size, const char
 int array_reserve(void **array, size_t *room, size_t needed, size_t size, const char *what,
                   struct portolan_error *error);
 
+/* Opens a nameless file in the folder where such arrays lie beyond the limit; the caller's to close. -1: errno says why
+ * not, and *folder (may be NULL) which folder it is. */
+int arrays_open_file(const char **folder);
+
 void array_free(const void *array); /* NULL: nothing */
 
 #endif

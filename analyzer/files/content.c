@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAPPINGS_MAX 16
+#define MAPPINGS_MAX 256 /* the live page maps a file for each run that keeps texts */
 
 struct mapping {
 	_Atomic(char *) begin; /* NULL: the entry is free. It is set last */
@@ -148,7 +148,7 @@ content_take(struct content *content, int fd, const char *path, bool is_input)
 	return 0;
 }
 
-/* The file that content_lend() was given; set before threads begin. */
+/* The file that content_lend() was given last. */
 static struct {
 	const char *path; /* NULL: none */
 	int file;
@@ -157,6 +157,9 @@ static struct {
 int
 content_lend(const char *path, int file, struct portolan_error *error)
 {
+	if (lent.path)
+		close(lent.file);
+	lent.path = NULL;
 	lent.file = fcntl(file, F_DUPFD_CLOEXEC, 0);
 	if (lent.file < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot keep %s open: %s", path, strerror(errno));

@@ -22,8 +22,9 @@ struct content {
 /* Brings the file into memory; "-" is standard input. PORTOLAN_E_SYSTEM: "cannot read PATH: …". `path` stays the
  * caller's until content_close(). */
 int content_open(struct content *content, const char *path, struct portolan_error *error);
-/* Lets content_open(path) read the open file `file`, which has no name of its own; it is duplicated. Once in a program,
- * before threads begin. */
+/* Lets content_open(path) read the open file `file`, which has no name of its own; it is duplicated, and
+ * takes the place of what was lent before. No other thread may call this, content_open() or content_lent_path() at the
+ * same time. */
 int content_lend(const char *path, int file, struct portolan_error *error);
 /* A path by which this program's child processes open what was lent; false: this path is another one. */
 #define CONTENT_LENT_ROOM 64

@@ -4,20 +4,19 @@
 
 #include "content.h"
 
+#include "base/arrays.h"
+
 #include <portolan/cleanup.h>
 #include <portolan/error.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct writing {
 	FILE *stream;
 	struct store_texts *fields;
+	uint64_t written;
 };
 
 static void
@@ -41,7 +40,7 @@ kept_write_text(FILE *stream, const char *text, size_t size)
 static int
 kept_write_example(void *context, const struct store_example *example, struct portolan_error *error)
 {
-	const struct writing *writing = context;
+	struct writing *writing = context;
 	FILE *stream = writing->stream;
 
 	fputs("{\"" KEPT_TEXTS_ID "\": ", stream);
@@ -57,19 +56,10 @@ kept_write_example(void *context, const struct store_example *example, struct po
 			fputs("null", stream);
 	}
 	fputs("}\n", stream);
+	writing->written++;
 	return ferror(stream) ? error_set(error, PORTOLAN_E_SYSTEM, "the texts of the run cannot be written: %s",
 	                                  strerror(errno))
 	                      : 0;
-}
-
-/* A file that no other user can open. */
-static int
-kept_make_file(void)
-{
-	const char *folder = getenv("TMPDIR");
-	int file = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	return file < 0 ? memfd_create("texts", MFD_CLOEXEC) : file;
 }
 
 static void
@@ -79,67 +69,92 @@ kept_close_stream(FILE **stream)
 		fclose(*stream);
 }
 
+/* Writes the examples `order` of these ids. */
 static int
-kept_write(struct store *store, uint32_t run, struct store_texts *texts, struct portolan_error *error)
+kept_write_some(struct store *store, uint32_t run, const struct kept_choice *choice, struct writing *writing,
+                struct portolan_error *error)
+{
+	const struct ids *ids = choice->ids;
+	int code = 0;
+
+	for (size_t i = 0; i < choice->count && code >= 0; i++) {
+		struct store_example wanted = {.id_kind = ids->kind};
+
+		if (ids->kind == STORE_ID_INT)
+			wanted.integer = ids->integers[choice->order[i]];
+		else
+			wanted.id = ids_text(ids, choice->order[i], &wanted.id_size);
+		code = store_text_of(store, run, &wanted, writing->fields, kept_write_example, writing, error);
+	}
+	return code;
+}
+
+int
+kept_texts_write(struct store *store, uint32_t run, const struct kept_choice *choice, struct store_texts *texts,
+                 struct portolan_error *error)
 {
 	CLEANUP(kept_close_stream) FILE *stream = NULL;
 	struct writing writing = {.fields = texts};
-	int file = kept_make_file(), code;
+	const char *folder;
+	int file = arrays_open_file(&folder), code;
 
 	stream = writing.stream = file < 0 ? NULL : fdopen(file, "w");
 	if (!stream)
-		return error_set(error, PORTOLAN_E_SYSTEM, "no file for the texts of the run: %s", strerror(errno));
-	code = store_each_text(store, run, texts, kept_write_example, &writing, error);
-	if (code >= 0 && fflush(stream) != 0)
-		code = error_set(error, PORTOLAN_E_SYSTEM, "the texts of the run cannot be written: %s",
+		return error_set(error, PORTOLAN_E_SYSTEM, "no file for the texts of the run in %s: %s", folder,
 		                 strerror(errno));
-	return code < 0 ? code : content_lend(KEPT_TEXTS, file, error);
+	code = choice ? kept_write_some(store, run, choice, &writing, error)
+	              : store_each_text(store, run, texts, kept_write_example, &writing, error);
+	if (code >= 0 && fflush(stream) != 0)
+		code = error_set(error, PORTOLAN_E_SYSTEM, "the texts of the run cannot be written into %s: %s", folder,
+		                 strerror(errno));
+	texts->examples = writing.written;
+	return code < 0 || writing.written == 0 ? code : content_lend(KEPT_TEXTS, file, error);
 }
 
-/* Finds the first run that keeps texts. *number stays 0: there is none. */
+/* Finds the first run that keeps texts; *texts has no examples: there is none. */
 static int
-kept_find_any(struct store *store, uint32_t *number, struct store_texts *texts, struct portolan_error *error)
+kept_find_any(struct store *store, struct store_texts *texts, struct portolan_error *error)
 {
 	CLEANUP_FREE struct store_run_info *runs = NULL;
 	size_t count = 0;
 	int code = store_runs(store, &runs, &count, error);
 
-	for (size_t r = 0; r < count && code >= 0; r++) {
-		if (runs[r].state == STORE_DAMAGED)
-			continue;
-		code = store_texts(store, runs[r].number, texts, error);
-		if (code >= 0 && texts->examples > 0) {
-			*number = runs[r].number;
-			return 0;
-		}
-	}
-	return code;
-}
-
-static int
-kept_find_named(struct store *store, const char *run, uint32_t *number, struct store_texts *texts,
-                struct portolan_error *error)
-{
-	int code = store_find_run(store, run, number, error) ?: store_texts(store, *number, texts, error);
-
-	if (texts->examples == 0)
-		*number = 0;
+	for (size_t r = 0; r < count && code >= 0 && texts->examples == 0; r++)
+		if (runs[r].state != STORE_DAMAGED)
+			code = store_texts(store, runs[r].number, texts, error);
 	return code;
 }
 
 int
-kept_texts_open(const char *directory, const char *run, struct store_texts *texts, struct portolan_error *error)
+kept_texts_find(const char *directory, const char *run, struct store_texts *texts, struct portolan_error *error)
 {
 	struct store *store;
-	uint32_t number = 0;
+	uint32_t number;
 	int code = store_open(directory, &store, error);
 
 	*texts = (struct store_texts){0};
 	if (code < 0)
 		return code;
-	code = run ? kept_find_named(store, run, &number, texts, error) : kept_find_any(store, &number, texts, error);
-	if (code >= 0 && number > 0)
-		code = kept_write(store, number, texts, error);
+	code = run ? store_find_run(store, run, &number, error) ?: store_texts(store, number, texts, error)
+	           : kept_find_any(store, texts, error);
+	store_close(store);
+	return code;
+}
+
+int
+kept_texts_open(const char *directory, const char *run, const struct kept_choice *choice, struct store_texts *texts,
+                struct portolan_error *error)
+{
+	struct store *store;
+	uint32_t number;
+	int code = store_open(directory, &store, error);
+
+	*texts = (struct store_texts){0};
+	if (code < 0)
+		return code;
+	code = store_find_run(store, run, &number, error) ?: store_texts(store, number, texts, error);
+	if (code >= 0 && texts->examples > 0)
+		code = kept_texts_write(store, number, choice, texts, error);
 	store_close(store);
 	return code;
 }
@@ -148,4 +163,10 @@ bool
 kept_texts_is(const char *path)
 {
 	return path && strcmp(path, KEPT_TEXTS) == 0;
+}
+
+bool
+kept_texts_are_refused(const char *path)
+{
+	return path && strcmp(path, KEPT_TEXTS_NONE) == 0;
 }

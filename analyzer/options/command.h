@@ -64,6 +64,9 @@ struct command {
 	size_t request_size;
 	/* where --data is not given, it takes the texts that the run keeps (data_kept.h) */
 	bool shows_texts;
+	/* and it makes the file of them itself, of those that it shows: it is told only which fields there are. Without
+	 * an operand, they are of any run */
+	bool opens_texts;
 	const void *defaults; /* such a struct, whose common options are ignored; NULL: all 0 */
 
 	/* Checks of the request that the table of options cannot express. 0, the status of options_wrong(), or a

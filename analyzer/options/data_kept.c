@@ -58,12 +58,37 @@ data_show_all(struct common_options *request, const struct store_texts *texts)
 		*member = fields;
 }
 
+/* Takes --data KEPT_TEXTS_NONE back, as though no --data were given and no texts were kept. A command that opens texts
+ * itself does so. */
+static void
+data_refuse(struct common_options *request, size_t index)
+{
+	if (request->command->opens_texts && request->command->least == 0) {
+		data_set(request, "id-field", KEPT_TEXTS_ID);
+		return;
+	}
+	request->given &= ~(UINT64_C(1) << index);
+	*(const char **)((char *)request + option_at(request->command, index)->offset) = NULL;
+}
+
+/* Finds the texts of the run, and makes the file of them, unless the command does. */
+static int
+data_find(const struct common_options *request, const char *run, struct store_texts *texts,
+          struct portolan_error *error)
+{
+	*texts = (struct store_texts){0};
+	if (request->command->opens_texts)
+		return kept_texts_find(request->query.store, run, texts, error);
+	return run ? kept_texts_open(request->query.store, run, NULL, texts, error) : 0;
+}
+
 int
 options_keep_data(struct common_options *request)
 {
 	const struct command *command = request->command;
 	const int index = command->common & COMMON_STORE ? options_find_name(command, "data", strlen("data")) : -1;
-	const char *run = request->operand_count > 0 ? request->operands[0] : NULL;
+	const bool is_by_run = command->opens_texts && command->least == 0; /* whichever run is asked about later */
+	const char *run = request->operand_count > 0 && !is_by_run ? request->operands[0] : NULL;
 	const bool given = index >= 0 && request->given & UINT64_C(1) << index;
 	const char *data = NULL;
 	struct store_texts texts;
@@ -72,22 +97,26 @@ options_keep_data(struct common_options *request)
 
 	if (given)
 		data = *(const char *const *)((const char *)request + option_at(command, (size_t)index)->offset);
+	if (command->shows_texts && kept_texts_are_refused(data)) {
+		data_refuse(request, (size_t)index);
+		return 0;
+	}
 	if (index < 0 || (given ? !kept_texts_is(data) : !command->shows_texts))
 		return 0;
-	code = kept_texts_open(request->query.store, run, &texts, &error);
-	if (given && code < 0)
+	code = data_find(request, run, &texts, &error);
+	if (given && code < 0 && !is_by_run)
 		return options_wrong(request, "--data " KEPT_TEXTS ": %s", error.message);
-	if (given && texts.examples == 0)
+	if (given && texts.examples == 0 && !is_by_run)
 		return options_wrong(request,
 		                     "--data " KEPT_TEXTS ": run '%s' keeps no texts: run.log_examples logs them",
 		                     run ? run : "");
 	if (code < 0 && code != STORE_E_NO_STORE && texts.examples > 0)
 		message_warning("the texts of the run are not shown: %s", error.message);
-	if (code < 0 || texts.examples == 0)
+	if (!given && (code < 0 || texts.examples == 0))
 		return 0; /* what is wrong with the store, the command says */
 	data_set(request, "data", KEPT_TEXTS);
 	data_set(request, "id-field", KEPT_TEXTS_ID);
-	if (command->shows_texts)
+	if (command->shows_texts && !is_by_run)
 		data_show_all(request, &texts);
 	return 0;
 }

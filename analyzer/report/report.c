@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "die/die.h"
 #include "die/memory.h"
+#include "files/kept_texts.h"
 #include "options/format.h"
 #include "output/claims.h"
 #include "output/report.h"
@@ -339,6 +340,18 @@ report_status(const struct report_request *request)
 	return status;
 }
 
+/* A report that is handed on hands on the texts in it, which nobody asked for where the run keeps them. */
+static void
+report_say_texts(const struct report_request *request)
+{
+	const struct common_options *common = &request->common;
+
+	if (common->output && strcmp(common->output, "-") != 0 && kept_texts_is(request->data))
+		message_warning("%s has texts of examples that run '%s' keeps; --data " KEPT_TEXTS_NONE
+		                " leaves them out",
+		                common->output, common->operands[0]);
+}
+
 static int
 report_run(void *context, struct portolan_error *error)
 {
@@ -359,6 +372,7 @@ report_run(void *context, struct portolan_error *error)
 	report_answer(request);
 	report_advise(request);
 	report_write(request);
+	report_say_texts(request);
 	status = report_status(request);
 	for (size_t i = 0; i < sizeof(request->children) / sizeof(request->children[0]); i++)
 		child_free(&request->children[i]);

@@ -11,38 +11,22 @@
 
 #include "background.h"
 #include "http.h"
-#include "media.h"
 #include "progress.h"
-#include "searches.h"
+#include "run_data.h"
 #include "selections.h"
+#include "settings.h"
 #include "tags.h"
 #include "files/texts.h"
 #include "views.h"
 
 #include "output/report.h"
 
-#define SERVER_TEXTS_MAX 16
-struct server_settings {
-	const struct run_query *query; /* where the store is; threads; memory */
-	bool names_store;              /* the user named the store with --store */
-	const char *const *runs;       /* the runs that the user named: the page shows them first */
-	size_t run_count;
-	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
-	bool glue;                   /* the file is read as files/glue.h says */
-	const char *text_fields[SERVER_TEXTS_MAX];
-	size_t text_count;
-	const char *tags;                     /* the file that keeps tags; NULL: none does */
-	const char *media_field, *media_root; /* of pictures and sounds; NULL: none are shown */
-};
-
 /* What all requests share: server.c makes it. */
 struct server {
 	const struct server_settings *settings;
 	struct open_stores *stores;
 	struct views *views;
-	struct texts *texts;       /* NULL: no --data */
-	struct searches *searches; /* of the texts; NULL likewise */
-	struct media *media;       /* NULL: no --media */
+	struct run_datas *datas; /* the texts of runs */
 	struct selections *selections;
 	struct tags *tags; /* NULL: no --tags */
 	struct progress *progress;
@@ -53,9 +37,10 @@ struct server {
 struct question {
 	struct server *server;
 	const struct http_request *request;
-	struct report *report;   /* for the answer; empty */
-	const char *run;         /* its name; NULL: the request is not about one run */
-	const struct view *view; /* of that run; NULL: the request is not about a view */
+	struct report *report;       /* for the answer; empty */
+	const char *run;             /* its name; NULL: the request is not about one run */
+	const struct view *view;     /* of that run; NULL: the request is not about a view, */
+	const struct run_data *data; /* or else what texts it has; never NULL then */
 };
 
 /* Answers 304: nothing has changed since the request was last answered. */

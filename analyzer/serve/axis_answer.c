@@ -122,7 +122,7 @@ answer_axis(const struct question *question, struct http_answer *answer, struct 
 {
 	const char *name = http_argument(question->request, "name");
 	CLEANUP(axis_free) struct axis axis = {0};
-	int code = axis_make(&axis, "name", question->view, question->server->texts, name ? name : "", false, error);
+	int code = axis_make(&axis, "name", question->view, question->data->texts, name ? name : "", false, error);
 
 	(void)answer;
 	return code < 0 ? code : axis_report(question->report, &axis, question->view, name, error);

@@ -29,7 +29,7 @@ points_take_axis(const struct question *question, const char *name, const char *
 	int code = answer_is_log(question->request, scale, &is_log, error);
 
 	return code < 0 ? code
-	                : axis_make(axis, name, question->view, question->server->texts, asked ? asked : "", is_log,
+	                : axis_make(axis, name, question->view, question->data->texts, asked ? asked : "", is_log,
 	                            error);
 }
 
@@ -49,7 +49,7 @@ points_take_colours(const struct question *question, struct colours *colours, st
 	                               .picked = http_argument(request, "pick")};
 	int code = answer_is_log(request, "colour_scale", &choice.is_log, error);
 
-	return code < 0 ? code : colours_make(colours, question->view, question->server->texts, &choice, error);
+	return code < 0 ? code : colours_make(colours, question->view, question->data->texts, &choice, error);
 }
 
 /* Fills steps[] with the steps of n examples: those at places[], or, if that is NULL, at the places 0 … n − 1. */

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "files/kept_texts.h"
 
 #include <portolan/error.h>
 
@@ -100,6 +101,17 @@ answer_join_texts(const struct server_settings *settings)
 	return joined;
 }
 
+/* Does the report's command name the data? Not those that the run does not keep. */
+static bool
+answer_names_data(const struct question *question)
+{
+	const char *data = question->server->settings->data;
+
+	if (!data || strcmp(data, "-") == 0)
+		return false;
+	return !kept_texts_is(data) || (question->data->texts && question->server->settings->text_count > 0);
+}
+
 int
 answer_report(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
@@ -110,9 +122,11 @@ answer_report(const struct question *question, struct http_answer *answer, struc
 	if (!texts)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	words_begin(&words, question, "report");
-	if (settings->data && strcmp(settings->data, "-") != 0) { /* standard input can be read once */
+	/* standard input can be read once; and texts that a run keeps, `report` finds itself */
+	if (answer_names_data(question)) {
 		words_add_option(&words, "--data", settings->data);
-		words_add_option(&words, "--id-field", settings->id_field);
+		words_add_option(&words, "--id-field",
+		                 kept_texts_are_refused(settings->data) ? NULL : settings->id_field);
 		if (settings->glue)
 			words_add(&words, "--glue");
 		words_add_option(&words, "--text", *texts ? texts : NULL);

@@ -57,8 +57,8 @@ answer_view(const struct question *question, struct http_answer *answer, struct 
 	if (known && strcmp(known, question->view->version) == 0)
 		answer_unchanged(answer);
 	else
-		view_report(question->report, question->view, question->server->texts,
-		            media_field(question->server->media));
+		view_report(question->report, question->view, question->data->texts,
+		            media_field(question->data->media));
 	return 0;
 }
 
@@ -71,8 +71,9 @@ example_send(const struct question *question, uint32_t place, struct portolan_er
 
 	if (code < 0)
 		return code;
-	examples_report(question->report, question->view, server->texts, server->media, place, &stories, 0);
-	return texts_check(server->texts, error);
+	examples_report(question->report, question->view, question->data->texts, question->data->media, place, &stories,
+	                0);
+	return texts_check(question->data->texts, error);
 }
 
 /* Finds the place of the example whose id is given as text; *place = SIZE_MAX: it was not observed. */
@@ -109,7 +110,7 @@ answer_example(const struct question *question, struct http_answer *answer, stru
 int
 answer_media(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct media *media = question->server->media;
+	const struct run_data *data;
 	const char *id = http_argument(question->request, "id");
 	int code = answer_find_run(question, error);
 
@@ -117,8 +118,9 @@ answer_media(const struct question *question, struct http_answer *answer, struct
 		return code;
 	if (!id)
 		return error_set(error, PORTOLAN_E_INVALID, "which example? Add &id=ID");
-	if (media)
-		return media_answer(media, id, answer, error);
+	data = run_datas_of_run(question->server->datas, question->run);
+	if (data->media)
+		return media_answer(data->media, id, answer, error);
 	http_error(answer, 404, "the server was started without --media FIELD --media-root DIR");
 	return 0;
 }

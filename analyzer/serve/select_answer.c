@@ -18,7 +18,9 @@ select_evaluate(const struct server *server, const struct view *view, struct pic
 	const struct within_file file = {file_filters_keep, file_filters_values, &picked->file};
 	const struct dynamics *dynamics = &view->dynamics;
 
-	picked->file = (struct file_filters){server->texts, server->searches, view};
+	const struct run_data *data = run_datas_of_view(server->datas, view);
+
+	picked->file = (struct file_filters){data->texts, data->searches, view};
 	picked->within->file = file;
 	picked->order = malloc((dynamics->count + 1) * sizeof(*picked->order));
 	if (!picked->order)
@@ -75,6 +77,8 @@ select_pick(struct question *question, struct picked *picked, struct portolan_er
 		return error_set(error, PORTOLAN_E_INVALID, "the selection is of run '%.100s', and asked of '%.100s'",
 		                 run, question->run);
 	code = views_take(views, question->run, of_own ? own : epochs, version, &question->view, error);
+	if (code >= 0)
+		question->data = run_datas_of_view(question->server->datas, question->view);
 	if (code < 0 || of_own)
 		return code < 0 ? code : select_evaluate(question->server, question->view, picked, error);
 	code = views_take(views, question->run, own, NULL, &view, error);

@@ -121,7 +121,7 @@ static int
 forms_lines(const struct question *question, struct picked *picked, struct http_answer *answer,
             struct portolan_error *error)
 {
-	const struct texts *texts = question->server->texts;
+	const struct texts *texts = question->data->texts;
 	struct output *output = &question->report->output;
 	const char *text;
 	size_t length;
@@ -195,7 +195,7 @@ forms_groups(const struct question *question, struct picked *picked, struct http
 	CLEANUP(categories_free) struct categories categories = {0};
 	CLEANUP_FREE unsigned char *selected = forms_mark(&view->dynamics, picked);
 	const struct attribute *column;
-	int code = selected ? categories_make(&categories, view, question->server->texts, name, &column, error)
+	int code = selected ? categories_make(&categories, view, question->data->texts, name, &column, error)
 	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
 	(void)answer;
@@ -209,7 +209,7 @@ static int
 forms_words(const struct question *question, struct picked *picked, struct http_answer *answer,
             struct portolan_error *error)
 {
-	const struct texts *texts = question->server->texts;
+	const struct texts *texts = question->data->texts;
 	CLEANUP_FREE unsigned char *selected = NULL;
 	uint64_t most;
 	int code = answer_number(question->request, "most", 1, 1000, 50, &most, error);

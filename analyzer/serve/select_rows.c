@@ -73,7 +73,7 @@ rows_read_query(const struct question *question, const struct picked *picked, st
 		query->values = query->listed = rows_list_values(question->view, picked, error);
 		code = query->listed ? 0 : error->code;
 	} else if (sort && strcmp(sort, "id") != 0) {
-		code = axis_make(&query->axis, "sort", question->view, question->server->texts, sort, false, error);
+		code = axis_make(&query->axis, "sort", question->view, question->data->texts, sort, false, error);
 		query->values = query->axis.values;
 	}
 	if (code < 0)
@@ -95,7 +95,7 @@ rows_keep_found(const struct question *question, struct picked *picked, const ch
 
 	if (!found)
 		return false;
-	count = examples_search(question->view, question->server->texts, picked->order, picked->count, text, found,
+	count = examples_search(question->view, question->data->texts, picked->order, picked->count, text, found,
 	                        searched);
 	for (size_t i = 0; i < count; i++)
 		picked->order[i] = picked->order[found[i]]; /* found[i] ≥ i */
@@ -207,10 +207,11 @@ rows_send(const struct question *question, const struct rows_query *query, struc
 	report_flag(report, "complete", searched == all);
 	report_begin_list(report, "rows");
 	for (size_t i = 0; i < picked->count; i++)
-		examples_report(report, view, server->texts, server->media, picked->order[i], &stories, i);
+		examples_report(report, view, question->data->texts, question->data->media, picked->order[i], &stories,
+		                i);
 	report_end(report);
 	report_end(report);
-	return texts_check(server->texts, error);
+	return texts_check(question->data->texts, error);
 }
 
 int

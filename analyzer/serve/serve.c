@@ -316,6 +316,7 @@ const struct command serve_command = {
         .common = COMMON_STORE | COMMON_LOSS_THRESHOLD | COMMON_THREADS | COMMON_MEMORY,
         .options = options,
         .shows_texts = true,
+        .opens_texts = true,
         .operand = "run",
         .least = 0,
         .most = 64,

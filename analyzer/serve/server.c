@@ -39,19 +39,13 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	made->progress = progress_new(made->stores, settings->query->store);
 	made->views = views_new(made->stores, settings->query);
 	made->background = background_new(made->stores);
-	if (settings->data)
-		code = texts_open(&made->texts, settings->data, settings->id_field, settings->glue,
-		                  settings->text_fields, settings->text_count, error);
-	if (code >= 0 && settings->media_field)
-		code = media_open(&made->media, made->texts, settings->media_field, settings->media_root, error);
+	if (made->stores)
+		code = run_datas_new(&made->datas, settings, made->stores, error);
 	if (code >= 0 && settings->tags)
 		code = tags_open(&made->tags, settings->tags, settings->query->store, error);
 	if (code < 0)
 		return code;
-	if (made->texts)
-		made->searches = searches_new(made->texts, settings->query->threads);
-	if (!made->stores || !made->selections || !made->progress || !made->views || !made->background ||
-	    (made->texts && !made->searches))
+	if (!made->stores || !made->selections || !made->progress || !made->views || !made->background)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*server = made;
 	made = NULL;
@@ -67,9 +61,7 @@ server_free(struct server *server)
 	progress_free(server->progress);
 	selections_free(server->selections);
 	tags_free(server->tags);
-	searches_free(server->searches);
-	media_free(server->media);
-	texts_free(server->texts);
+	run_datas_free(server->datas);
 	views_free(server->views);
 	open_stores_free(server->stores);
 	free(server);
@@ -143,6 +135,7 @@ server_answer_route(const struct route *route, struct question *question, struct
 	                  &question->view, error);
 	if (code < 0)
 		return code;
+	question->data = run_datas_of_view(question->server->datas, question->view);
 	code = route->answer(question, answer, error);
 	views_return(views, question->view);
 	return code;

@@ -3,11 +3,13 @@
  * People get a row for each example, with one mark for each epoch, and then a row for each observation. Programs get a
  * JSON object for each example, the same as the live page gets.
  */
+#include "base/message.h"
 #include "base/number.h"
 #include "base/terminal.h"
 #include "chosen.h"
 #include "die/die.h"
 #include "die/memory.h"
+#include "files/kept_texts.h"
 #include "options/format.h"
 #include "output/table.h"
 #include "serve/examples.h"
@@ -356,6 +358,24 @@ show_close_texts(struct texts **texts)
 	texts_free(*texts);
 }
 
+/* Is there a file with texts? Of the texts that the run keeps, it is made of these examples alone. */
+static bool
+show_has_texts(const struct show_options *request, const struct chosen *chosen, const uint32_t *order, size_t count)
+{
+	const struct common_options *common = &request->common;
+	const struct kept_choice choice = {&chosen->part.ids, order, count};
+	struct portolan_error error;
+	struct store_texts fields;
+	int code;
+
+	if (!kept_texts_is(request->data))
+		return request->data;
+	code = kept_texts_open(common->query.store, common->operands[0], &choice, &fields, &error);
+	if (code < 0)
+		message_warning("the texts of the run are not shown: %s", error.message);
+	return code >= 0 && fields.examples > 0;
+}
+
 /* Writes the observed examples in the order of the list, without repeats. */
 static void
 show_write(const struct show_options *request, const struct chosen *chosen, const struct places_list *list)
@@ -366,7 +386,7 @@ show_write(const struct show_options *request, const struct chosen *chosen, cons
 	size_t count;
 	CLEANUP_FREE uint32_t *order = show_order(chosen, list, &count);
 
-	if (request->data)
+	if (show_has_texts(request, chosen, order, count))
 		must(texts_open(&texts, request->data, request->id_field, request->glue, request->texts,
 		                request->text_count, &failure));
 	if (request->common.json)
@@ -434,6 +454,7 @@ const struct command show_command = {
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_LOSS_THRESHOLD | COMMON_JSON | COMMON_STRICT,
         .options = options,
         .shows_texts = true,
+        .opens_texts = true,
         .operand = "run",
         .least = 1,
         .most = 10000,

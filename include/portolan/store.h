@@ -260,9 +260,13 @@ struct store_example {
 
 /* Visits every example of a run that has texts, by ascending id, in one transaction. *fields is set before the first
  * visit. A result of visit() that is not 0 ends this, and is returned. */
-int store_each_text(struct store *store, uint32_t run, struct store_texts *fields,
-                    int (*visit)(void *context, const struct store_example *example, struct portolan_error *error),
+typedef int store_text_visit(void *context, const struct store_example *example, struct portolan_error *error);
+int store_each_text(struct store *store, uint32_t run, struct store_texts *fields, store_text_visit *visit,
                     void *context, struct portolan_error *error);
+/* Visits one example, whose record alone is read; of `wanted` the members of the id are used. No visit: it has no
+ * texts. */
+int store_text_of(struct store *store, uint32_t run, const struct store_example *wanted, struct store_texts *fields,
+                  store_text_visit *visit, void *context, struct portolan_error *error);
 
 struct store_verify {
 	/* Is called for each damaged record, with a line that names it. */

@@ -6,6 +6,7 @@ import re
 import signal
 import stat
 import subprocess
+import time
 import urllib.parse
 import urllib.request
 
@@ -87,13 +88,67 @@ def test_report_says_what_it_says_of_the_file(recorded, data):
     assert kept == report("--data", data, "--id-field", "id", "--text", "text,hypothesis,label")
 
 
+def asker(page):
+    """Asks the page for JSON, or None where the answer is still being made."""
+    address = urllib.parse.urlsplit(page.url)
+    token = urllib.parse.parse_qs(address.query)["token"][0]
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def ask(path):
+        request = urllib.request.Request(f"http://{address.netloc}/api/{path}", None, {"Authorization": f"Bearer {token}"})
+        with opener.open(request, timeout=PATIENCE) as answer:
+            return json.load(answer) if answer.status == 200 else None
+    return ask
+
+
 def test_serve_shows_the_texts(recorded):
     with portolan.serve("nli", store=recorded) as page:
-        address = urllib.parse.urlsplit(page.url)
-        token = urllib.parse.parse_qs(address.query)["token"][0]
-        request = urllib.request.Request(f"http://{address.netloc}/api/example?run=nli&id=5", None, {"Authorization": f"Bearer {token}"})
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=PATIENCE) as answer:
-            assert json.load(answer)["text"] == {"text": TEXTS[5], "hypothesis": HYPOTHESES[5], "label": LABELS[5]}
+        assert asker(page)("example?run=nli&id=5")["text"] == {"text": TEXTS[5], "hypothesis": HYPOTHESES[5], "label": LABELS[5]}
+
+
+def test_serve_shows_each_run_its_own_texts(recorded):
+    with portolan.Run("shuffled", store=recorded) as run:
+        train(run)
+    with portolan.Run("other", store=recorded) as run:
+        run.log_examples(range(N), words=[f"other {i}" for i in range(N)])
+        train(run)
+    with portolan.serve("nli", store=recorded) as page:
+        ask = asker(page)
+        assert ask("example?run=shuffled&id=5")["text"] is None
+        assert ask("view?run=shuffled")["fields"] == []
+        assert ask("example?run=other&id=5")["text"] == {"words": "other 5"}
+        assert ask("example?run=nli&id=5")["text"]["text"] == TEXTS[5]
+        assert ask("view?run=nli")["fields"] == ["text", "hypothesis", "label"]
+        with portolan.Run("late", store=recorded) as run:
+            run.log_examples(range(N), text=["late"] * N)
+            train(run)
+        assert ask("example?run=late&id=5")["text"] == {"text": "late"}
+        for run, has_texts in ("shuffled", False), ("nli", True):
+            until = time.monotonic() + PATIENCE
+            while (made := ask(f"report?run={run}")) is None or "sections" not in json.dumps(made):
+                assert time.monotonic() < until, made
+                time.sleep(0.1)
+            assert ("@texts" in json.dumps(made)) == has_texts, made
+
+
+def test_show_copies_only_what_it_shows(recorded):
+    """All texts have 30,000 bytes, and a longer file ends the command."""
+    limit = ["prlimit", "--fsize=4096", PORTOLAN, "show", "nli", "5", "--store", recorded]
+    done = subprocess.run(limit, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and "example 5," in done.stdout, done.stderr
+
+
+def test_a_report_can_leave_them_out(recorded, tmp_path):
+    def report(name, *more):
+        done = subprocess.run([PORTOLAN, "report", "nli", "--store", recorded, "-o", tmp_path / name, *more],
+                              capture_output=True, text=True, timeout=PATIENCE, check=True)
+        return (tmp_path / name).read_text(), done.stderr
+
+    with_texts, says = report("with.html")
+    assert "hypothesis 3" in with_texts and "has texts of examples that run 'nli' keeps; --data @none leaves them out" in says
+    without, says = report("without.html", "--data", "@none")
+    assert "hypothesis" not in without and "entails" in without and "texts of examples" not in says
+    assert json.loads(portolan_says("show", "nli", 5, "--store", recorded, "--json", "--data", "@none"))["examples"][0]["text"] is None
 
 
 def test_suspects_and_groups_take_them_when_asked(recorded):
@@ -204,7 +259,8 @@ def test_a_damaged_text_costs_no_other(recorded, tmp_path):
     file.write_bytes(file.read_bytes().replace(b"example 17, ", b"exbmple 17, "))
     assert "texts of an example: damaged" in portolan_says("check", "nli", "--store", recorded, status=1)
     assert "the texts of the run are not shown" in subprocess.run(
-        [PORTOLAN, "show", "nli", "5", "--store", recorded], capture_output=True, text=True, check=True).stderr
+        [PORTOLAN, "show", "nli", "17", "--store", recorded], capture_output=True, text=True, check=True).stderr
+    assert portolan_says("show", "nli", 5, "--store", recorded, "--json") == whole[0]
     portolan_says("salvage", recorded, "-o", tmp_path / "new", status=3)
     assert [portolan_says("show", "nli", i, "--store", tmp_path / "new", "--json") for i in (5, 299)] == whole
     assert json.loads(portolan_says("show", "nli", 17, "--store", tmp_path / "new", "--json"))["examples"][0]["text"] is None
