@@ -1,9 +1,10 @@
 /*
- * other_labels.c: counts the ids that have one gold label in one run and another in a second, and warns where chance
- * would make as many (other_labels.h).
+ * other_labels.c: looks at the gold labels of the ids that two runs share, and warns where they go together no more
+ * than by chance (other_labels.h).
  *
- * Examples are matched by the hashes of their ids: 16 bytes each, whatever the ids are. Of large runs only examples
- * with small hashes are kept, which are the same ones in both runs, so memory does not grow with the runs.
+ * Examples are matched by the hashes of their ids: 16 bytes each, whatever the ids are. The smaller run is read first:
+ * all of it, or, of a large one, the examples with small hashes. Of the larger run those examples are kept that the
+ * smaller has. So memory does not grow with the runs, and few examples are looked at wholly, beside however many.
  */
 #include "other_labels.h"
 
@@ -12,18 +13,28 @@
 #include "base/number.h"
 #include "fingerprint.h"
 
+#include "statistics/association.h"
+
 #include <portolan/error.h>
 
 #include <stdlib.h>
 
-#define SAMPLE (UINT64_C(1) << 18) /* about how many examples of a run are looked at, at most */
+#define SAMPLE (UINT64_C(1) << 18) /* about how many examples of the smaller run are looked at, at most */
 #define FEWEST 10                  /* with fewer labels that differ, nothing is said */
+#define DEVIATIONS 5 /* from what chance makes: a shuffle gets so far in at most 1 of 26, mostly in far fewer */
+#define LEAST 0.1    /* less association than this, of at most 1, is none, however many examples show it */
 
 struct other_labels {
 	uint64_t shared; /* ids that both runs have, with a label in both, among those looked at */
 	uint64_t differ; /* of these, how many have another label in the second run */
 	double chance;   /* how many would, if the second run's labels were dealt out anew among them */
 	bool sampled;    /* only some examples were looked at */
+};
+
+enum verdict {
+	TOGETHER,  /* the labels go together */
+	BY_CHANCE, /* as much as after a shuffle */
+	UNTOLD     /* there are too few labels, or too few of one class, to say */
 };
 
 struct labelled {
@@ -37,7 +48,8 @@ struct side {
 	struct fingerprint fingerprint;
 	struct labelled *examples; /* by ascending hash, once sorted */
 	size_t count, room;
-	uint64_t below; /* hashes of ids are looked at up to this one */
+	uint64_t below;            /* hashes of ids are looked at up to this one, */
+	const struct side *wanted; /* and only where this side has them, unless it is NULL */
 };
 
 static void
@@ -49,20 +61,6 @@ side_close(struct side *side)
 }
 
 static int
-side_take(void *context, uint64_t id, int32_t label, struct portolan_error *error)
-{
-	struct side *side = context;
-
-	if (id > side->below || label < 0)
-		return 0;
-	if (array_reserve((void **)&side->examples, &side->room, side->count + 1, sizeof(*side->examples),
-	                  "examples to compare", error) < 0)
-		return PORTOLAN_E_MEMORY;
-	side->examples[side->count++] = (struct labelled){id, label};
-	return 0;
-}
-
-static int
 compare_ids(const void *a, const void *b)
 {
 	uint64_t x = ((const struct labelled *)a)->id, y = ((const struct labelled *)b)->id;
@@ -70,78 +68,103 @@ compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int
-compare_numbers(const void *a, const void *b)
+/* `side` is sorted. */
+static bool
+side_has(const struct side *side, const struct labelled *example)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return side->count > 0 && bsearch(example, side->examples, side->count, sizeof(*example), compare_ids) != NULL;
 }
 
-/* Fills both lists with the hashes of the labels of the examples that both runs have, in the same order. Returns how
- * many there are. */
+static int
+side_take(void *context, uint64_t id, int32_t label, struct portolan_error *error)
+{
+	struct side *side = context;
+	struct labelled example = {id, label};
+
+	if (id > side->below || label < 0)
+		return 0;
+	if (side->wanted && !side_has(side->wanted, &example))
+		return 0;
+	if (array_reserve((void **)&side->examples, &side->room, side->count + 1, sizeof(*side->examples),
+	                  "examples to compare", error) < 0)
+		return PORTOLAN_E_MEMORY;
+	side->examples[side->count++] = example;
+	return 0;
+}
+
+static int
+side_read(struct side *side, uint64_t below, const struct side *wanted, struct portolan_error *error)
+{
+	int code;
+
+	side->below = below;
+	side->wanted = wanted;
+	code = fingerprint_compute(side->snapshot, &side->fingerprint, side_take, side, error);
+	if (code >= 0 && side->count > 0)
+		qsort(side->examples, side->count, sizeof(side->examples[0]), compare_ids);
+	return code;
+}
+
+/* Whether a statistic is so far above its mean that a permutation of the labels seldom made it. */
+static bool
+is_beyond_chance(const struct association_statistic *statistic)
+{
+	return association_deviations(statistic, statistic->value) >= DEVIATIONS;
+}
+
+/* As after a shuffle: neither do the labels agree beyond chance, nor does the one label say anything of the other. That
+ * is told only where it would show if half of the labels still were those of their examples. */
+static enum verdict
+judge(const struct association *labels, const struct other_labels *found)
+{
+	double range = labels->agree_most - labels->agree.mean; /* from chance to the most, by these frequencies */
+
+	if (found->differ < FEWEST)
+		return TOGETHER;
+	if (is_beyond_chance(&labels->agree) && labels->agree.value - labels->agree.mean >= LEAST * range)
+		return TOGETHER;
+	if (is_beyond_chance(&labels->chi_square) && labels->v >= LEAST)
+		return TOGETHER;
+	return association_deviations(&labels->agree, labels->agree_most) < 2 * DEVIATIONS ? UNTOLD : BY_CHANCE;
+}
+
+/* Fills the list with the hashes of both labels of the examples that both runs have. Returns how many there are. */
 static size_t
-match_labels(const struct side *a, const struct side *b, bool by_name, uint64_t *labels_a, uint64_t *labels_b)
+match_labels(const struct side *a, const struct side *b, bool by_name, struct association_pair *pairs)
 {
 	size_t i = 0, j = 0, count = 0;
 
 	while (i < a->count && j < b->count) {
 		const struct labelled *x = &a->examples[i], *y = &b->examples[j];
 
-		if (x->id == y->id) {
-			labels_a[count] = fingerprint_hash_label(a->snapshot, x->label, by_name);
-			labels_b[count++] = fingerprint_hash_label(b->snapshot, y->label, by_name);
-		}
+		if (x->id == y->id)
+			pairs[count++] =
+			        (struct association_pair){fingerprint_hash_label(a->snapshot, x->label, by_name),
+			                                  fingerprint_hash_label(b->snapshot, y->label, by_name)};
 		i += x->id <= y->id;
 		j += y->id <= x->id;
 	}
 	return count;
 }
 
-/* How many of n pairs differ if each label of the one list may meet each of the other. Both lists ascend. */
-static double
-differ_by_chance(const uint64_t *a, const uint64_t *b, size_t n)
-{
-	double equal = 0;
-
-	for (size_t i = 0, j = 0; i < n && j < n;) {
-		uint64_t label = a[i] < b[j] ? a[i] : b[j];
-		size_t in_a = 0, in_b = 0;
-
-		for (; i < n && a[i] == label; i++)
-			in_a++;
-		for (; j < n && b[j] == label; j++)
-			in_b++;
-		equal += (double)in_a * (double)in_b;
-	}
-	return n > 0 ? (double)n - equal / (double)n : 0;
-}
-
+/* Compares the labels of the examples that both runs have, by name or by number. Returns an enum verdict, or a negative
+ * code. */
 static int
-count_differing(const struct side *a, const struct side *b, bool by_name, struct other_labels *found,
-                struct portolan_error *error)
+compare_labels(const struct side *a, const struct side *b, bool by_name, struct other_labels *found,
+               struct portolan_error *error)
 {
 	size_t most = a->count < b->count ? a->count : b->count;
-	uint64_t *labels = array_new(2 * most, sizeof(*labels), "labels to compare", error), *of_b = labels + most;
+	struct association_pair *pairs = array_new(2 * most, sizeof(*pairs), "labels to compare", error);
+	struct association association;
 
-	if (!labels)
+	if (!pairs)
 		return PORTOLAN_E_MEMORY;
-	found->shared = match_labels(a, b, by_name, labels, of_b);
-	found->differ = 0;
-	for (size_t i = 0; i < found->shared; i++)
-		found->differ += labels[i] != of_b[i];
-	qsort(labels, found->shared, sizeof(*labels), compare_numbers);
-	qsort(of_b, found->shared, sizeof(*of_b), compare_numbers);
-	found->chance = differ_by_chance(labels, of_b, found->shared);
-	array_free(labels);
-	return 0;
-}
-
-/* Cohen's kappa of the two runs' labels, 1 − differ / chance, is at most ½. */
-static bool
-is_as_by_chance(const struct other_labels *found)
-{
-	return found->differ >= FEWEST && (double)found->differ >= found->chance / 2;
+	found->shared = match_labels(a, b, by_name, pairs);
+	association = association_measure(pairs, found->shared, (uint64_t *)(pairs + found->shared));
+	array_free(pairs);
+	found->differ = found->shared - (uint64_t)association.agree.value;
+	found->chance = (double)found->shared - association.agree.mean;
+	return judge(&association, found);
 }
 
 static bool
@@ -150,23 +173,41 @@ names_classes(const struct side *side)
 	return store_snapshot_info(side->snapshot)->label_count > 0;
 }
 
-/* Opens both runs, so that as large a part of each is looked at as of the other, and reads them. */
+/* What the numbers of the classes say, where their names said that nothing goes together, or nothing at all. */
+static int
+compare_numbers_too(const struct side *a, const struct side *b, enum verdict by_name, struct other_labels *found,
+                    struct portolan_error *error)
+{
+	struct other_labels numbers = *found;
+	int code = compare_labels(a, b, false, &numbers, error);
+
+	if (code <= TOGETHER || by_name == BY_CHANCE)
+		return code <= TOGETHER ? code : (int)by_name;
+	*found = numbers;
+	return code;
+}
+
+static uint64_t
+examples_of(const struct side *side)
+{
+	return store_snapshot_info(side->snapshot)->examples;
+}
+
+/* Opens both runs and reads them, the smaller first. */
 static int
 sides_read(struct side sides[2], struct store *store, const char *const runs[2], struct portolan_error *error)
 {
-	uint64_t most = 0;
-	int code = 0;
+	uint64_t below;
+	int code = 0, small;
 
-	for (int s = 0; s < 2 && code >= 0; s++) {
+	for (int s = 0; s < 2 && code >= 0; s++)
 		code = fingerprint_open(store, runs[s], &sides[s].snapshot, error);
-		if (code >= 0 && store_snapshot_info(sides[s].snapshot)->examples > most)
-			most = store_snapshot_info(sides[s].snapshot)->examples;
-	}
-	for (int s = 0; s < 2 && code >= 0; s++) {
-		sides[s].below = most > SAMPLE ? UINT64_MAX / most * SAMPLE : UINT64_MAX;
-		code = fingerprint_compute(sides[s].snapshot, &sides[s].fingerprint, side_take, &sides[s], error);
-	}
-	return code;
+	if (code < 0)
+		return code;
+	small = examples_of(&sides[1]) < examples_of(&sides[0]);
+	below = examples_of(&sides[small]) > SAMPLE ? UINT64_MAX / examples_of(&sides[small]) * SAMPLE : UINT64_MAX;
+	code = side_read(&sides[small], below, NULL, error);
+	return code < 0 ? code : side_read(&sides[!small], below, &sides[small], error);
 }
 
 /* Compares the labels of two runs. Returns 1 if they are as unlike as after a shuffle, else 0, or a negative code.
@@ -176,24 +217,20 @@ other_labels_find(struct store *store, const char *run_a, const char *run_b, str
                   struct portolan_error *error)
 {
 	struct side sides[2] = {{0}};
-	bool by_name, is_other = false;
 	int code = sides_read(sides, store, (const char *const[]){run_a, run_b}, error);
 
 	*found = (struct other_labels){.sampled = sides[0].below < UINT64_MAX};
 	if (code >= 0 && sides[0].fingerprint.labels != sides[1].fingerprint.labels) {
-		for (int s = 0; s < 2; s++)
-			qsort(sides[s].examples, sides[s].count, sizeof(sides[s].examples[0]), compare_ids);
-		by_name = names_classes(&sides[0]) && names_classes(&sides[1]);
-		code = count_differing(&sides[0], &sides[1], by_name, found, error);
-		is_other = code >= 0 && is_as_by_chance(found);
-		if (is_other && by_name) { /* classes that were renamed are no other examples */
-			code = count_differing(&sides[0], &sides[1], false, found, error);
-			is_other = code >= 0 && is_as_by_chance(found);
-		}
+		bool by_name = names_classes(&sides[0]) && names_classes(&sides[1]);
+
+		code = compare_labels(&sides[0], &sides[1], by_name, found, error);
+		if (code > TOGETHER && by_name)
+			code = compare_numbers_too(&sides[0], &sides[1], (enum verdict)code, found, error);
+		code = code < 0 ? code : code == BY_CHANCE;
 	}
 	side_close(&sides[0]);
 	side_close(&sides[1]);
-	return code < 0 ? code : is_other;
+	return code;
 }
 
 void

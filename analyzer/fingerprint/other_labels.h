@@ -1,7 +1,7 @@
 /*
  * other_labels.h: notices that the same ids mean other examples in two runs, as positions in the data do after another
- * shuffle: then their gold labels differ about as often as chance would make them. For every command that matches the
- * examples of several runs by their ids. README.md has the rule, and its reasons.
+ * shuffle: then their gold labels go together no more than by chance. For every command that matches the examples of
+ * several runs by their ids. README.md has the rule, and its reasons.
  */
 #ifndef OTHER_LABELS_H
 #define OTHER_LABELS_H

@@ -155,11 +155,57 @@ def record_pairs(rng):
     ]
 
 
+def record_rule(rng):
+    """Of each case, two runs with the same ids: FIRST and FIRST-OTHERWISE. Returns the names of those that must warn, and of those that must not."""
+    def logged(name, gold, labels):
+        n = len(gold)
+        return stores.run(name, [stores.batch(0, np.arange(n), np.zeros(n, "f4"), np.zeros(n, bool), gold.astype("i4"))], labels=labels)
+
+    def few(n):
+        return (rng.permutation(n) < n // 100).astype("i4")
+
+    runs, loud, quiet = [], [], []
+
+    def add(name, warns, gold, other, labels=(), other_labels=()):
+        (loud if warns else quiet).append(name)
+        runs.extend([logged(name, gold, labels), logged(f"{name}-otherwise", other, other_labels)])
+
+    rare = few(2000)
+    corrected = rare.copy()
+    corrected[np.flatnonzero(rare)[:15]] = 0
+    two, three, ten, many = (rng.integers(0, classes, 2000) for classes in (2, 3, 10, 1000))
+    order = rng.permutation(10)
+    words, others = [f"old-{k}" for k in range(10)], [f"new-{k}" for k in range(10)]
+    add("rare-corrected", False, rare, corrected)
+    add("inverted", False, two, 1 - two)
+    add("merged", False, ten, ten // 5)
+    add("split", False, ten // 5, ten)
+    add("renamed-reordered", False, ten, order[ten], words, others)
+    add("renamed-shuffled", True, ten, rng.permutation(ten), words, others)
+    add("reordered-numbers", False, many, rng.permutation(1000)[many])
+    add("zeros", False, three, np.zeros(2000))
+    add("half-redrawn", False, three, np.where(np.arange(2000) % 2 == 0, rng.permutation(three), three))
+    add("many-half-redrawn", False, many, np.where(np.arange(2000) % 2 == 0, rng.permutation(many), many))
+    add("few-labels", False, np.arange(20) % 2, np.arange(20) // 10)
+    add("hardly-kept", True, two, np.where(np.arange(2000) % 50 > 0, rng.permutation(two), two))
+    for n in (150, 20_000):
+        for classes in (2, 10, 1000):
+            gold = rng.integers(0, classes, n)
+            add(f"shuffled-{classes}-of-{n}", True, gold, rng.permutation(gold))
+    for n in (2000, 20_000):
+        gold = few(n)
+        add(f"shuffled-rare-of-{n}", True, gold, rng.permutation(gold))
+    all_of = rng.integers(0, 10, 600_000)
+    add("all", True, all_of, rng.permutation(all_of[:150]))
+    stores.make_store(MAKE_STORE, "rule", runs)
+    return loud, quiet
+
+
 SIGN = "other gold labels"
 
 
-def warned(*words):
-    return [line for line in portolan(*words, "--store", "pairs").stderr.splitlines() if SIGN in line]
+def warned(*words, store="pairs"):
+    return [line for line in portolan(*words, "--store", store).stderr.splitlines() if SIGN in line]
 
 
 def test_rule():
@@ -176,6 +222,17 @@ def test_rule():
     shares = [np.bincount(gold[run], minlength=CLASSES) / 1200 for run in gold]
     check(f"for {differ} of the 1,200 ids that both have (chance alone: {1200 * (1 - shares[0] @ shares[1]):.0f})" in line, line)
     check("looked at" in warned("compare", "large", "large-shuffled")[0], "a sample is called one")
+
+
+def test_independence(rng):
+    """Labels that go together in whichever way are no shuffle; labels that do not are one, whatever the balance of the classes and the sizes of the runs."""
+    loud, quiet = record_rule(rng)
+    for name in [*loud, *quiet]:
+        for pair in ((name, f"{name}-otherwise"), (f"{name}-otherwise", name)):
+            got = warned("compare", *pair, store="rule")
+            check(len(got) == (name in loud), f"{pair}: {got}")
+    line, = warned("compare", "all", "all-otherwise", store="rule")
+    check("of the 150 ids that both have" in line, f"the small run is looked at wholly: {line}")
 
 
 def test_commands():
@@ -240,6 +297,7 @@ def main():
         test_values(rng)
         stores.make_store(MAKE_STORE, "pairs", record_pairs(rng))
         test_rule()
+        test_independence(rng)
         test_commands()
         test_damage()
         test_cut_off(rng)

@@ -1,6 +1,7 @@
-/* test_statistics.c: correlations, logistic regression, mixtures, and intervals of shares. */
+/* test_statistics.c: correlations, logistic regression, mixtures, intervals of shares, and association. */
 #include "unit.h"
 
+#include "statistics/association.h"
 #include "statistics/beta.h"
 #include "statistics/correlation.h"
 #include "statistics/logistic.h"
@@ -180,15 +181,97 @@ test_proportion(void **state)
 	            isnan(proportion_of(0, 0, deviations).share));
 }
 
+/* Adds what association_measure() says of each order of b[from..n) to the sums: how often, and of both statistics. */
+static void
+add_orders(const uint64_t *a, uint64_t *b, size_t from, size_t n, double sums[5])
+{
+	if (from == n) {
+		struct association_pair pairs[8];
+		uint64_t scratch[16];
+		struct association found;
+
+		for (size_t i = 0; i < n; i++)
+			pairs[i] = (struct association_pair){a[i], b[i]};
+		found = association_measure(pairs, n, scratch);
+		sums[0]++;
+		sums[1] += found.agree.value;
+		sums[2] += found.agree.value * found.agree.value;
+		sums[3] += found.chi_square.value;
+		sums[4] += found.chi_square.value * found.chi_square.value;
+	}
+	for (size_t i = from; i < n; i++) {
+		uint64_t kept = b[from];
+
+		b[from] = b[i];
+		b[i] = kept;
+		add_orders(a, b, from + 1, n, sums);
+		b[i] = b[from];
+		b[from] = kept;
+	}
+}
+
+/* Mean and variance are those over all orders, of 8 examples 40,320. */
+static void
+test_association_by_chance(void **state)
+{
+	static const uint64_t a[2][8] = {{0, 0, 1, 1, 2, 2, 3, 3}, {7, 7, 7, 7, 7, 7, 2, UINT64_MAX}};
+	static const uint64_t b[2][8] = {{0, 0, 0, 1, 1, 1, 2, 0}, {7, 7, 7, 2, UINT64_MAX, UINT64_MAX, 5, 5}};
+
+	(void)state;
+	for (int t = 0; t < 2; t++) {
+		struct association_pair pairs[8];
+		uint64_t order[8], scratch[16];
+		struct association found;
+		double sums[5] = {0};
+
+		for (size_t i = 0; i < 8; i++)
+			pairs[i] = (struct association_pair){a[t][i], order[i] = b[t][i]};
+		found = association_measure(pairs, 8, scratch);
+		add_orders(a[t], order, 0, 8, sums);
+		assert_true(sums[0] == 40320);
+		assert_close(found.agree.mean, sums[1] / sums[0], 1e-9);
+		assert_close(found.agree.variance, sums[2] / sums[0] - sums[1] / sums[0] * sums[1] / sums[0], 1e-9);
+		assert_close(found.chi_square.mean, sums[3] / sums[0], 1e-9);
+		assert_close(found.chi_square.variance, sums[4] / sums[0] - sums[3] / sums[0] * sums[3] / sums[0],
+		             1e-9);
+	}
+}
+
+static void
+test_association(void **state)
+{
+	struct association_pair turned[8], one_class[4] = {{0, 0}, {1, 0}, {0, 0}, {2, 0}};
+	uint64_t scratch[16];
+	struct association found;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		turned[i] = (struct association_pair){i % 2, 1 - i % 2};
+	found = association_measure(turned, 8, scratch);
+	assert_true(found.agree.value == 0 && found.agree.mean == 4 && found.agree_most == 8);
+	assert_close(found.chi_square.value, 8, 1e-12);
+	assert_close(found.v, 1, 1e-12);
+	assert_close(association_deviations(&found.agree, 0), -sqrt(7), 1e-12); /* variance: 4² · 4² / (8² · 7) · 4 */
+	found = association_measure(one_class, 4, scratch);
+	assert_true(found.v == 0 && found.chi_square.value == 0 && found.agree_most == 0);
+	assert_true(association_deviations(&found.agree, found.agree_most) == 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_pearson),    cmocka_unit_test(test_correlation_interval),
-	        cmocka_unit_test(test_regression), cmocka_unit_test(test_student),
-	        cmocka_unit_test(test_ranks),      cmocka_unit_test(test_logistic),
-	        cmocka_unit_test(test_proportion), cmocka_unit_test(test_mixture),
+	        cmocka_unit_test(test_pearson),
+	        cmocka_unit_test(test_correlation_interval),
+	        cmocka_unit_test(test_regression),
+	        cmocka_unit_test(test_student),
+	        cmocka_unit_test(test_ranks),
+	        cmocka_unit_test(test_logistic),
+	        cmocka_unit_test(test_proportion),
+	        cmocka_unit_test(test_mixture),
 	        cmocka_unit_test(test_no_mixture),
+	        cmocka_unit_test(test_association),
+	        cmocka_unit_test(test_association_by_chance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
