@@ -90,7 +90,8 @@ class Release(unittest.TestCase):
     def test_what_is_not_run_is_not_called_proved(self):
         code, said, _ = self.release("state", "packages", "notes", "sums")
         self.assertEqual(code, 3, said)
-        for line in ("state: proved: nothing is uncommitted", "packages: proved: built twice: 3 files are the same, byte for byte: portolan-1-aarch64.whl, portolan-1-x86_64.whl, portolan-1.tar\n", "notes: proved: ",
+        for line in ("state: proved: nothing is uncommitted", "notes: proved: ",
+                     "packages: proved: built twice: 3 files are the same, byte for byte: portolan-1-aarch64.whl, portolan-1-x86_64.whl, portolan-1.tar\n",
                      "sums: proved: 4 files", "citation: left out", "tests: left out", "fresh: left out", "This is no release yet"):
             self.assertIn(line, said)
         self.assertEqual({path.name for path in self.output.iterdir()}, {"portolan-1.tar", "portolan-1-x86_64.whl", "portolan-1-aarch64.whl", "NOTES.md", "SHA256SUMS"})
