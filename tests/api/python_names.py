@@ -1,5 +1,6 @@
 """The public names of the Python package, and what they are called with, are those of python_names.txt. Public is what a module's __all__ names, and the methods
-without an underscore of the classes among it, and of those that its functions return.
+and attributes without an underscore of the classes among it, and of those that its functions return. Attributes are those that a class annotates or sets, or that its
+__init__ sets; of a named tuple they have their order. An underscore at the end is one, too: so scikit-learn and skorch mark what is set while it works.
 
     python_names.py PACKAGE [--write]
 
@@ -45,6 +46,21 @@ def arguments(node):
     return ast.unparse(node.args)
 
 
+def targets(node):
+    """The variables, as text, that a statement sets or annotates."""
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []:
+        yield from map(ast.unparse, target.elts if isinstance(target, ast.Tuple) else [target])
+
+
+def attributes(node):
+    """The public attributes of a class, in the order in which they are set."""
+    found = [target for one in node.body for target in targets(one)]
+    for one in node.body:
+        if isinstance(one, ast.FunctionDef) and one.name == "__init__":
+            found += [target.removeprefix("self.") for inner in ast.walk(one) for target in targets(inner) if target.startswith("self.")]
+    return [name for name in dict.fromkeys(found) if name.isidentifier() and not name.startswith("_") and not name.endswith("_")]
+
+
 def described(name, found):
     if found is None:
         yield name
@@ -53,7 +69,11 @@ def described(name, found):
     if isinstance(node, ast.FunctionDef):
         yield f"{name}({arguments(node)})"
         return
-    yield f"class {name}"
+    if "NamedTuple" in map(ast.unparse, node.bases):
+        yield f"class {name}({', '.join(attributes(node))})"
+    else:
+        yield f"class {name}"
+        yield from (f"{name}.{attribute}" for attribute in attributes(node))
     for one in node.body:
         if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and (not one.name.startswith("_") or (one.name.startswith("__") and one.name.endswith("__"))):
             decorators = {ast.unparse(decorator) for decorator in one.decorator_list}

@@ -1,5 +1,5 @@
 """tools/release, by the steps that need neither network nor minutes: what it refuses, what it says of steps that it did not run, and that two packages are compared byte for byte.
-A program of three lines stands for tools/wheel.
+Programs of some lines stand for tools/wheel, tools/test and tools/fresh.
 
 release.py SOURCE_ROOT
 """
@@ -21,7 +21,24 @@ WHEEL = """#!/bin/bash
 while [ "$1" != --output ]; do shift; done
 mkdir -p "$2"
 echo '{what}' >"$2/portolan-1.tar"
+for processor in {processors}; do echo wheel >"$2/portolan-1-$processor.whl"; done
 """
+PYPI = """
+from_pypi() {
+	mkdir -p "$2/bin"
+	printf '#!/bin/sh\\n%s\\n' '{said}' >"$2/bin/cffconvert"
+	chmod +x "$2/bin/cffconvert"
+}
+"""
+# What tools/test says for each suite, as its runners say it: Meson's with tools/lib/summary.py, pytest, unittest twice.
+TEST = """#!/bin/bash
+case $* in
+'') echo '{tests}' ;;
+wheel) printf 'Ran 6 tests in 2.0s\\n\\nOK\\nRan 20 tests in 8.1s\\n\\n%s\\n' '{wheel}' ;;
+*) printf 'slowest durations\\n%s\\n' '{pytest}' ;;
+esac
+"""
+PROVED = {"tests": "70 passed, 0 failed, 0 skipped", "wheel": "OK", "pytest": "12 passed, 3 warnings in 75.10s (0:01:15)"}
 
 
 class Release(unittest.TestCase):
@@ -35,6 +52,7 @@ class Release(unittest.TestCase):
         for name in ("tools/release", "meson.build", "pyproject.toml", "CITATION.cff", "CHANGELOG.md", "include/portolan/portolan.h"):
             shutil.copy(ROOT / name, self.clone / name)
         self.packages("the same in every folder")
+        self.suites()
         self.git("init", "-q")
         self.commit()
 
@@ -46,9 +64,18 @@ class Release(unittest.TestCase):
         self.git("add", "--all")
         self.git("commit", "-q", "-m", "all")
 
-    def packages(self, what):
-        (self.clone / "tools/wheel").write_text(WHEEL.replace("'{what}'", what), encoding="utf-8")
-        (self.clone / "tools/wheel").chmod(0o755)
+    def program(self, name, text):
+        (self.clone / "tools" / name).write_text(text, encoding="utf-8")
+        (self.clone / "tools" / name).chmod(0o755)
+
+    def packages(self, what, processors="x86_64 aarch64"):
+        self.program("wheel", WHEEL.replace("'{what}'", what).replace("{processors}", processors))
+
+    def suites(self, **said):
+        text = TEST
+        for name, line in {**PROVED, **said}.items():
+            text = text.replace(f"{{{name}}}", line)
+        self.program("test", text)
 
     def change(self, name, old, new):
         text = (self.clone / name).read_text(encoding="utf-8")
@@ -63,10 +90,11 @@ class Release(unittest.TestCase):
     def test_what_is_not_run_is_not_called_proved(self):
         code, said, _ = self.release("state", "packages", "notes", "sums")
         self.assertEqual(code, 3, said)
-        for line in ("state: proved: nothing is uncommitted", "packages: proved: built twice: 1 files are the same, byte for byte: portolan-1.tar", "notes: proved: ",
-                     "sums: proved: 2 files", "citation: left out", "tests: left out", "fresh: left out", "This is no release yet"):
+        for line in ("state: proved: nothing is uncommitted", "notes: proved: ",
+                     "packages: proved: built twice: 3 files are the same, byte for byte: portolan-1-aarch64.whl, portolan-1-x86_64.whl, portolan-1.tar\n",
+                     "sums: proved: 4 files", "citation: left out", "tests: left out", "fresh: left out", "This is no release yet"):
             self.assertIn(line, said)
-        self.assertEqual({path.name for path in self.output.iterdir()}, {"portolan-1.tar", "NOTES.md", "SHA256SUMS"})
+        self.assertEqual({path.name for path in self.output.iterdir()}, {"portolan-1.tar", "portolan-1-x86_64.whl", "portolan-1-aarch64.whl", "NOTES.md", "SHA256SUMS"})
         subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.output, check=True)
 
     def test_what_is_not_committed_is_refused_and_nothing_else_is_run(self):
@@ -99,13 +127,69 @@ class Release(unittest.TestCase):
         self.assertFalse((self.output / "portolan-1.tar").exists())
 
     def test_a_step_that_says_nothing_has_proved_nothing(self):
-        tools = self.clone / "build-release"
-        (tools / "bin").mkdir(parents=True)
-        shutil.copy(ROOT / "tools/lib/release.txt", tools)  # as if it had been installed
         for said, verdict in (("echo valid", "citation: proved: valid"), ("true", "citation: FAILED"), ("false", "citation: FAILED")):
-            (tools / "bin/cffconvert").write_text(f"#!/bin/sh\n{said}\n", encoding="utf-8")
-            (tools / "bin/cffconvert").chmod(0o755)
+            self.program("lib/pypi.sh", PYPI.replace("{said}", said))
             self.assertIn(verdict, self.release("citation")[1])
+        self.assertEqual(list(self.clone.glob("build*")), [])
+
+    def verdict(self, step):
+        """What is said of a step that is run alone."""
+        code, said, failure = self.release(step)
+        (line,) = (line.strip() for line in said.splitlines() if line.startswith(f"   {step}: "))
+        self.assertEqual(code, 1 if line.endswith("FAILED") else 3, failure)
+        return line.removeprefix(f"{step}: ")
+
+    def test_every_suite_is_run_and_a_skipped_test_is_left_out(self):
+        for step, said, verdict in (("tests", PROVED["tests"], PROVED["tests"]), ("tests", "70 passed, 0 failed, 63 skipped", "70 passed, 0 failed, 63 skipped; LEFT OUT: skipped tests: 63"),
+                                    ("frameworks", PROVED["pytest"], PROVED["pytest"]), ("spark", "9 passed, 2 skipped in 3.00s", "9 passed, 2 skipped in 3.00s; LEFT OUT: skipped tests: 2"),
+                                    ("spark", "2 skipped in 3.00s", None), ("wheel", "OK", "Ran 6 tests in 2.0s; Ran 20 tests in 8.1s"),
+                                    ("wheel", "OK (skipped=20)", "Ran 6 tests in 2.0s; Ran 20 tests in 8.1s; LEFT OUT: skipped tests: 20")):
+            with self.subTest(step=step, said=said):
+                self.suites(**{step if step in PROVED else "pytest": said})
+                self.assertEqual(self.verdict(step), f"proved: {verdict}" if verdict else "FAILED")
+
+    def whole(self):
+        """All steps; of root, qemu, and the bills that need CycloneDX, others stand there."""
+        self.suites()
+        self.program("fresh", "#!/bin/sh\necho fresh\n")
+        self.program("lib/pypi.sh", PYPI.replace("{said}", "echo valid"))
+        self.program("lib/bill.py", "")
+        self.change("tools/release", '"$(id -u)"', "0")
+        self.change("tools/release", '"$tools/bin/python"', "/usr/bin/python3")
+        self.change("tools/release", "/proc/sys/fs/binfmt_misc/qemu-aarch64", str(self.folder / "qemu"))
+        (self.folder / "qemu").write_text("enabled\n", encoding="utf-8")
+        self.commit()
+
+    def test_all_of_it_is_a_release(self):
+        self.whole()
+        code, said, failure = self.release()
+        self.assertEqual((code, failure), (0, ""), said)
+        self.assertNotIn("no release yet", said)
+        self.assertIn("fresh: proved: demo and test in bookworm; the wheel in bookworm; demo and test in trixie; the wheel in trixie; the wheel for aarch64 under qemu\n", said)
+
+    def test_a_wheel_that_was_not_tried_is_left_out(self):
+        self.whole()
+        (self.folder / "qemu").unlink()
+        code, said, _ = self.release()
+        self.assertEqual(code, 3)
+        self.assertIn("the wheel in trixie; LEFT OUT: the wheel for aarch64 was not tried", said)
+
+    def test_a_processor_that_was_not_built_is_left_out(self):
+        self.whole()
+        self.packages("the same", processors="x86_64")
+        self.commit()
+        code, said, _ = self.release("--processor", "x86_64")
+        self.assertEqual(code, 3)
+        self.assertIn("portolan-1.tar; LEFT OUT: no wheel was built for aarch64\n", said)
+        self.assertIn("LEFT OUT: no wheel for aarch64 is there to be tried\n", said)
+
+    def test_logs_are_removed_and_not_published(self):
+        self.output.mkdir()
+        for name in ("fresh.log", "other.log"):
+            (self.output / name).touch()
+        self.release("notes", "sums")
+        self.assertEqual({path.name for path in self.output.iterdir()}, {"other.log", "NOTES.md", "SHA256SUMS"})
+        self.assertNotIn("log", (self.output / "SHA256SUMS").read_text(encoding="utf-8"))
 
     def test_wrong_usage(self):
         for words, said in ((["--skip", "all"], "no step is called 'all'"), (["tidy"], "no step is called 'tidy'"), (["--all"], "unknown option --all")):

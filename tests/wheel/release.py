@@ -155,10 +155,17 @@ class Release(unittest.TestCase):
         self.assertIn("MIT License", (self.info / "licenses/LICENSE").read_text(encoding="utf-8"))
         self.assertIn("Mike Bostock", (self.info / "licenses/analyzer/serve/page/d3.LICENSE").read_text(encoding="utf-8"))
 
+    def bill(self, folder="unpacked"):
+        (path,) = (self.folder / folder).glob("*.dist-info/sboms/portolan.cdx.json")
+        return json.loads(path.read_text(encoding="utf-8"))
+
     def test_its_bill_of_materials(self):
-        """Names every library whose licence is in it, with its version and the checksums of its sources; and what is not Debian's."""
-        parts = {part["name"]: part for part in json.loads((self.info / "sboms/portolan.cdx.json").read_text(encoding="utf-8"))["components"]}
-        self.assertEqual(set(parts), SOURCES | {"libc++", "d3"})
+        """Names every library whose licence is in it, with its version and the checksums of its sources; what the compilers link in; and d3."""
+        parts = {part["name"]: part for part in self.bill()["components"]}
+        self.assertEqual(set(parts), SOURCES | {"libgcc", "libc++", "libc++abi", "libunwind", "compiler-rt", "d3"})
+        self.assertEqual(parts["libgcc"]["licenses"], [{"expression": "GPL-3.0-or-later WITH GCC-exception-3.1"}])
+        self.assertRegex(parts["libgcc"]["purl"], r"^pkg:deb/debian/gcc-[0-9]+(-cross)?@[0-9]")
+        self.assertNotEqual(self.bill()["serialNumber"], self.bill("other")["serialNumber"])
         for name in SOURCES:
             self.assertRegex(parts[name]["version"], r"^[0-9]")
             self.assertTrue(parts[name]["licenses"])

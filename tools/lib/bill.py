@@ -1,5 +1,5 @@
 """What a wheel is made of, as a CycloneDX bill of materials: the libraries that it carries and those that are linked in, each with its version, licence, and the files that
-Debian has its source in, with their checksums; the C++ library of Zig's, and d3. licences.py puts it into the wheel.
+Debian has its source in, with their checksums; what the compilers link in, gcc and Zig; and d3. licences.py puts it into the wheel.
 
 bill.py WHEEL FILE: takes it out of a wheel, reads it by CycloneDX's schema, and writes it to FILE.
 """
@@ -51,22 +51,35 @@ def library(folder, name, codename):
         properties=[Property(name="portolan:linked", value=where)])
 
 
-def written(version, page, folder, zig, codename):
-    """The bill as JSON. `page`: d3 as the sources have it; `folder`: what libraries.sh compiled."""
+def of_compilers(folder, zig, codename):
+    """What the compilers of glibc.sh (in `folder`) link in of their own: libgcc, as gcc has -static-libgcc; and of Zig the C++ library and what it rests on."""
+    source, source_version, version = (folder / "libgcc").read_text(encoding="utf-8").split()
+    yield Component(name="libgcc", version=version, type=ComponentType.LIBRARY, bom_ref="libgcc",
+                    purl=PackageURL("deb", "debian", source, source_version, {"arch": "source", "distro": codename}),
+                    licenses=[LicenseExpression("GPL-3.0-or-later WITH GCC-exception-3.1")],
+                    properties=[Property(name="portolan:linked", value="linked into the programs, the extension, libmicrohttpd and LMDB, as far as they call it")])
+    for name in ("libc++", "libc++abi", "libunwind", "compiler-rt"):  # Zig's compiler-rt is written anew, in Zig, after LLVM's
+        expression = "MIT AND Apache-2.0 WITH LLVM-exception" if name == "compiler-rt" else "Apache-2.0 WITH LLVM-exception"
+        yield Component(name=name, version=zig, type=ComponentType.LIBRARY, bom_ref=name, purl=PackageURL("pypi", None, "ziglang", zig),
+                        licenses=[LicenseExpression(expression)], properties=[Property(name="portolan:linked", value="linked into libzmq, as far as it calls it")])
+
+
+def written(version, page, folder, compilers, zig, codename, processor):
+    """The bill as JSON. `page`: d3 as the sources have it; `folder`: what libraries.sh compiled, by `compilers`, glibc.sh's."""
     d3 = re.match(r"// https://d3js\.org v([\d.]+)", page)[1]
     program = Component(name="portolan", version=version, type=ComponentType.APPLICATION, bom_ref="portolan", purl=PackageURL("pypi", None, "portolan", version),
                         licenses=[LicenseExpression("MIT AND BSD-3-Clause AND ISC")])
     parts = [library(folder, path.stem, codename) for path in sorted(folder.glob("*.version"))]
-    parts.append(Component(name="libc++", version=zig, type=ComponentType.LIBRARY, bom_ref="libc++", purl=PackageURL("pypi", None, "ziglang", zig),
-                           licenses=[LicenseExpression("Apache-2.0 WITH LLVM-exception")], properties=[Property(name="portolan:linked", value="linked into libzmq")]))
+    parts += of_compilers(compilers, zig, codename)
     parts.append(Component(name="d3", version=d3, type=ComponentType.LIBRARY, bom_ref="d3", purl=PackageURL("npm", None, "d3", d3), licenses=[LicenseExpression("BSD-3-Clause AND ISC AND MIT")],
                            properties=[Property(name="portolan:linked", value="a part of the live page")]))
     bill = Bom(components=parts)
     bill.metadata.component = program
     bill.register_dependency(program, parts)
-    # The same bill for the same parts: no random number, and the time of the commit.
+    # The same bill for the same wheel, and another for each other one: no random number, and the time of the commit.
     bill.metadata.timestamp = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
-    bill.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, " ".join([str(program.purl), *sorted(str(part.purl) for part in parts), codename]))
+    told = [str(program.purl), *sorted(str(part.purl) for part in parts), codename, processor, os.environ["SOURCE_DATE_EPOCH"]]
+    bill.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, " ".join(told))
     return JsonV1Dot6(bill).output_as_string(indent=2) + "\n"
 
 

@@ -35,6 +35,9 @@ mkdir -p "$folder/include/$processor-linux-gnu/$python"
 cp "/usr/include/$(gcc -print-multiarch)/$python/pyconfig.h" "$folder/include/$processor-linux-gnu/$python"
 
 gcc=$processor-linux-gnu-gcc
+# Whose libgcc.a is linked in, for the bill of materials: Debian's source package, its version, and that of libgcc itself.
+package=$(dpkg-query -S "$(realpath "$("$gcc" -print-libgcc-file-name)")" | cut -d : -f 1)
+dpkg-query -W -f '${source:Package} ${source:Version} ${Version}\n' "$package" | head -n 1 >"$folder/libgcc"
 ln -sf Scrt1.o "$folder/lib/crt1.o"
 for name in crti.o crtn.o; do # gcc names them, though initialisers do not need them
 	"$gcc" -x c -c /dev/null -o "$folder/lib/$name"

@@ -1,4 +1,4 @@
-"""licences.py WHEEL COMPILED SOURCES: puts into a repaired wheel, beside the project's own licence, that of every library which it carries, in a file of its own or linked in:
+"""licences.py WHEEL COMPILED SOURCES COMPILERS PROCESSOR: puts into a repaired wheel, beside the project's own licence, that of every library which it carries, in a file of its own or linked in:
 what Debian says of the source packages that were compiled into the folder COMPILED (libraries.sh). And the bill of materials (bill.py), where PEP 770 looks for it.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import bill
 
 
-def main(wheel, compiled, sources):
+def main(wheel, compiled, sources, compilers, processor):
     path = Path(wheel)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", folder, path], check=True)
@@ -26,7 +26,7 @@ def main(wheel, compiled, sources):
         (info / "sboms").mkdir(exist_ok=True)
         page = Path(sources, "analyzer/serve/page/d3.min.js").read_text(encoding="utf-8")
         codename = platform.freedesktop_os_release()["VERSION_CODENAME"]
-        text = bill.written(path.name.split("-")[1], page, Path(compiled), version("ziglang"), codename)
+        text = bill.written(path.name.split("-")[1], page, Path(compiled), Path(compilers), version("ziglang"), codename, processor)
         (info / "sboms" / bill.NAME).write_text(text, encoding="utf-8")
         path.unlink()
         subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", path.parent, root], check=True)

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # pypi.sh: what tools take from PyPI, in versions that a list of tools/lib/ pins. Sourced, in the root of the repository.
 
-# from_pypi NAME: makes a virtual environment in build-NAME/ with what tools/lib/NAME.txt lists, unless it is there. Fails after the last that pip said.
+# from_pypi NAME [FOLDER]: makes a virtual environment in FOLDER (build-NAME/) with what tools/lib/NAME.txt lists, unless it is there. Fails after the last that pip said.
 from_pypi() {
-	local list=tools/lib/$1.txt folder=build-$1 log
+	local list=tools/lib/$1.txt folder=${2:-build-$1} log
 	! cmp -s "$list" "$folder/$1.txt" || return 0
 	rm -rf "$folder"
 	log=$(mktemp -t "portolan-$1.XXXXXX")
