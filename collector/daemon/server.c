@@ -218,7 +218,7 @@ server_refuse_key(struct server *server, const struct arrival *arrival, int64_t 
 	throttle_log(
 	        &server->removed, 1, now,
 	        "refused a session to %s, whose key is not in %s/clients any more, or not readable there: public %s",
-	        arrival->address, server->options->keys, arrival->key);
+	        arrival->address, server->options->keys, arrival->peer.key);
 	return false;
 }
 

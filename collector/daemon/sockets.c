@@ -283,7 +283,7 @@ sockets_make_arrival(zmq_msg_t *message, bool single, bool keyed)
 		return NULL;
 	*arrival = (struct arrival){.size = size};
 	snprintf(arrival->address, sizeof(arrival->address), "%s", address && *address ? address : "a socket file");
-	snprintf(arrival->key, sizeof(arrival->key), "%s", key ? key : "");
+	snprintf(arrival->peer.key, sizeof(arrival->peer.key), "%s", key ? key : "");
 	if (!single)
 		return arrival;
 	if (size < SMALL_BYTES) {
@@ -331,6 +331,7 @@ sockets_receive(struct sockets *sockets)
 		if (!arrival)
 			continue;
 		peer.size = (uint32_t)size;
+		memcpy(peer.key, arrival->peer.key, sizeof(peer.key));
 		arrival->peer = peer;
 		sockets->turn = which + 1;
 		return arrival;
@@ -345,7 +346,7 @@ sockets_find_limits(struct sockets *sockets, struct arrival *arrival)
 
 	if (arrival->peer.socket != SOCKETS_KEYED)
 		return SOCKETS_MAY;
-	key = allow_list_find(&sockets->admission.list, arrival->key);
+	key = allow_list_find(&sockets->admission.list, arrival->peer.key);
 	if (!key)
 		return sockets->admission.list.unread ? SOCKETS_LATER : SOCKETS_MAY_NOT;
 	if (!rights_are_limited(&key->rights))
