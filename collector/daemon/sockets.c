@@ -348,7 +348,8 @@ sockets_find_limits(struct sockets *sockets, struct arrival *arrival)
 		return SOCKETS_MAY;
 	key = allow_list_find(&sockets->admission.list, arrival->peer.key);
 	if (!key)
-		return sockets->admission.list.unread ? SOCKETS_LATER : SOCKETS_MAY_NOT;
+		return allow_list_is_unsure(&sockets->admission.list, arrival->peer.key) ? SOCKETS_LATER
+		                                                                         : SOCKETS_MAY_NOT;
 	if (!rights_are_limited(&key->rights))
 		return SOCKETS_MAY;
 	if (!arrival->limits)
@@ -358,6 +359,14 @@ sockets_find_limits(struct sockets *sockets, struct arrival *arrival)
 	arrival->limits->rights = key->rights;
 	memcpy(arrival->limits->file, key->name, sizeof(key->name));
 	return SOCKETS_MAY;
+}
+
+const char *
+sockets_trouble(const struct sockets *sockets)
+{
+	const struct portolan_error *trouble = &sockets->admission.list.trouble;
+
+	return trouble->code ? trouble->message : "out of memory";
 }
 
 bool

@@ -311,6 +311,33 @@ class Changes(RightsTest):
         self.soon(client, "unavailable")
         os.chmod(os.path.join(self.keys, "clients"), 0o700)
         self.soon(client, "opened")
+        self.assertRegex(collector.end()[1], "until the list of keys can be read: .*clients")
+
+    def test_a_file_that_cannot_be_read_takes_no_key_off_the_list(self):
+        self.key("alice")
+        collector = self.serve()
+        client = self.keyed(collector, "alice")
+        client.open("alice/1")
+        with open(self.file("alice"), encoding="ascii") as file:
+            whole = file.read()
+        for spoil, mend in ((lambda: os.chmod(self.file("alice"), 0o666), lambda: os.chmod(self.file("alice"), 0o600)),
+                            (lambda: self.write("alice", whole[:20]), lambda: self.write("alice", whole))):
+            spoil()
+            self.soon(client, "unavailable")
+            mend()
+            self.soon(client, "opened")
+        # Another key, which is gone, may be in such a file too; one that is barred is known to be.
+        self.limit("alice", "overwrite = never\n")
+        self.key("other")
+        os.chmod(self.file("other"), 0o666)
+        self.soon(client, "rights")
+        said = collector.end()[1]
+        self.assertIn("until the list of keys can be read: keys: ", said)
+        self.assertIn("clients/alice.pub", said)
+
+    def write(self, name, text):
+        with open(self.file(name), "w", encoding="ascii") as file:
+            file.write(text)
 
     def test_limits_that_are_not_understood_keep_the_key_out(self):
         self.key("alice", 'prefix = "alice/"\n')
