@@ -133,6 +133,9 @@ what_does_not_fit_is_refused(void **state)
 	fixture_commit(f);
 	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1); /* its number is used up */
+	assert_int_equal(f->troubles, 1);                                /* and the log counts the examples */
+	assert_non_null(strstr(f->trouble, "run 'run': texts are not kept: id 10 is beyond"));
+	assert_non_null(strstr(f->trouble, "(3 such since the last line)"));
 	fixture_examples(f, 1, 2, 0, 2, large);
 	fixture_commit(f);
 	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
