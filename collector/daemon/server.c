@@ -214,10 +214,9 @@ server_refuse_key(struct server *server, const struct arrival *arrival, int64_t 
 {
 	server_send_error(server, arrival, WIRE_E_RIGHTS,
 	                  "the key of this client is no longer let in here; ask who runs the collector");
-	throttle_log(
-	        &server->removed, 1, now,
-	        "refused a session to %s, whose key is not in %s/clients any more, or barred there: public %s",
-	        arrival->address, server->options->keys, arrival->peer.key);
+	throttle_log(&server->removed, 1, now,
+	             "refused a session to %s, whose key is not in %s/clients any more, or barred there: public %s",
+	             arrival->address, server->options->keys, arrival->peer.key);
 	return false;
 }
 

@@ -51,13 +51,13 @@ struct channel {
 	wire_encoder *encoder;
 	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
-	uint64_t sent;       /* the last sequence number sent */
-	uint64_t underway;   /* bytes sent since everything was last acknowledged */
-	struct wire_ack ack; /* the last reply */
-	int silence;         /* ms waited since the last answer */
+	uint64_t sent;                                     /* the last sequence number sent */
+	uint64_t underway;                                 /* bytes sent since everything was last acknowledged */
+	struct wire_ack ack;                               /* the last reply */
+	int silence;                                       /* ms waited since the last answer */
 	bool (*refused)(void *context, uint64_t sequence); /* NULL: a refusal ends the session */
 	void *context_of_refused;
-	bool begun;          /* the session's first frame was answered */
+	bool begun; /* the session's first frame was answered */
 	bool closing;
 	bool done; /* every request was answered: the collector may take its time to end */
 };

@@ -29,8 +29,8 @@ struct transfer {
 	struct channel *channel;
 	wire_decoder *decoder;
 	struct progress progress;
-	uint64_t frames;           /* that were sent */
-	struct texts_sent *texts;  /* in the order of their numbers */
+	uint64_t frames;          /* that were sent */
+	struct texts_sent *texts; /* in the order of their numbers */
 	size_t texts_count, texts_room;
 	uint64_t acknowledged;     /* the last frame that the store had before */
 	struct wire_counts counts; /* the client's counts at the end */

@@ -268,8 +268,8 @@ texts_check_bytes(struct store_writer *writer, uint32_t run, uint32_t number, co
 }
 
 static int
-texts_check(const struct run_state_record *state, const struct store_append_texts *append,
-            struct store_texts *total, struct portolan_error *error)
+texts_check(const struct run_state_record *state, const struct store_append_texts *append, struct store_texts *total,
+            struct portolan_error *error)
 {
 	struct id_reader reader = {.append = append};
 	const void *id;
