@@ -6,6 +6,7 @@ import re
 import signal
 import stat
 import subprocess
+import time
 import urllib.parse
 import urllib.request
 
@@ -271,8 +272,10 @@ def test_an_import_goes_on_without_the_texts_that_are_refused(store, tmp_path, o
     with subprocess.Popen([PORTOLAND, "--store", store, "--listen", f"ipc://{tmp_path}/socket", "--max-texts", "20K"], stderr=subprocess.PIPE,
                           text=True) as collector:
         try:
+            until = time.monotonic() + PATIENCE
             while not (store / "collector.sock").exists():
-                pass
+                assert time.monotonic() < until
+                time.sleep(0.01)
             done = [subprocess.run([PORTOLAND, "import", file, "--store", store], capture_output=True, text=True, timeout=PATIENCE)
                     for _ in range(2)]
         finally:
