@@ -87,6 +87,7 @@ allow_list_add_file(struct allow_list *list, const char *file, struct portolan_e
 	snprintf(key->name, sizeof(key->name), "%.*s", (int)strlen(file) - 4, file);
 	result = allow_list_read_file(list, path, key, error);
 	list->count += result == 0 || key->barred;
+	list->unknown += result != 0 && !key->barred;
 	return result;
 }
 
@@ -131,7 +132,7 @@ allow_list_read(struct allow_list *list, bool tell)
 	struct portolan_error error = {0};
 	DIR *files;
 
-	list->count = list->bad = 0;
+	list->count = list->bad = list->unknown = 0;
 	list->reads++;
 	list->trouble = list->unclear = (struct portolan_error){0};
 	list->unread = true;
@@ -167,12 +168,23 @@ allow_list_look(struct allow_list *list)
 		log_line("%s; until that is mended, the key is not let in", list->unclear.message);
 }
 
+/* The key's entry, barred or not. */
+static const struct allow_list_key *
+allow_list_entry(const struct allow_list *list, const char key[KEYS_TEXT_SIZE])
+{
+	struct allow_list_key wanted;
+
+	memcpy(wanted.key, key, KEYS_TEXT_SIZE);
+	if (list->count == 0)
+		return NULL;
+	return bsearch(&wanted, list->keys, list->count, sizeof(*list->keys), allow_list_compare_keys);
+}
+
 const struct allow_list_key *
 allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 {
 	const int64_t begin = clock_us();
-	struct allow_list_key wanted;
-	const struct allow_list_key *found = NULL;
+	const struct allow_list_key *found;
 	int64_t pause;
 
 	if (begin >= list->look_at) {
@@ -180,8 +192,12 @@ allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 		pause = LOOK_SHARE * (clock_us() - begin);
 		list->look_at = clock_us() + (pause < LOOK_MOST_US ? pause : LOOK_MOST_US);
 	}
-	memcpy(wanted.key, key, KEYS_TEXT_SIZE);
-	if (list->count)
-		found = bsearch(&wanted, list->keys, list->count, sizeof(*list->keys), allow_list_compare_keys);
+	found = allow_list_entry(list, key);
 	return found && !found->barred ? found : NULL;
+}
+
+bool
+allow_list_is_unsure(const struct allow_list *list, const char key[KEYS_TEXT_SIZE])
+{
+	return list->unread || (list->unknown && !allow_list_entry(list, key));
 }

@@ -30,6 +30,7 @@ struct allow_list {
 	int64_t look_at;               /* when the files are to be read again */
 	unsigned reads;                /* how often the files were read */
 	size_t bad;                    /* files that admit nobody */
+	size_t unknown;                /* of these: files NAME.pub whose keys are not known, as they cannot be read */
 	bool unread;                   /* the directory cannot be read, or others may write in it */
 	struct portolan_error trouble; /* the first error */
 	struct portolan_error unclear; /* the first error in what limits a key; code 0: none */
@@ -41,5 +42,8 @@ void allow_list_free(struct allow_list *list);
 
 /* The key's entry, valid until the next call; NULL: it is not let in. A change of `unclear` is logged. */
 const struct allow_list_key *allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE]);
+/* Of a key that was not found just now: may it be listed all the same, in a file or a directory that cannot be read now?
+ * list->trouble says why. */
+bool allow_list_is_unsure(const struct allow_list *list, const char key[KEYS_TEXT_SIZE]);
 
 #endif

@@ -11,11 +11,13 @@
 
 #define PEER_STRANGERS_SOCKET 1 /* plain tcp: anybody on this machine; the other sockets take its owner, or keys */
 
-/* Who sent a message: one connection to a socket of the receiver. */
+/* Who sent a message: one connection to a socket of the receiver, and the key that it came with. A client may choose its
+ * routing id, and so take that of a connection that has gone; with another key it is another peer all the same. */
 struct peer {
 	uint32_t socket;
-	uint32_t size;   /* 0: the connection is not known (a session taken over from an earlier collector) */
-	uint8_t id[256]; /* libzmq's routing id */
+	uint32_t size;            /* 0: the connection is not known (a session taken over from an earlier collector) */
+	char key[KEYS_TEXT_SIZE]; /* its public key, and zeros to the end; zeros: the endpoint takes no keys */
+	uint8_t id[256];          /* libzmq's routing id */
 };
 
 /* Bytes of a peer that are compared and hashed. */
@@ -93,10 +95,9 @@ list_take(struct list *list)
 struct arrival {
 	struct link link;
 	struct peer peer;
-	char address[48];         /* the sender's address, for the log */
-	char key[KEYS_TEXT_SIZE]; /* the public key of its connection; empty: the endpoint takes no keys */
-	struct limits *limits;    /* of the key, for an `open` or `remove`; NULL: none */
-	const uint8_t *data;      /* the message; NULL: it had several parts */
+	char address[48];      /* the sender's address, for the log */
+	struct limits *limits; /* of the key, for an `open` or `remove`; NULL: none */
+	const uint8_t *data;   /* the message; NULL: it had several parts */
 	size_t size;
 	/* those of its bytes that are beyond its connection's part of the queue (ledger.h) */
 	size_t beyond;

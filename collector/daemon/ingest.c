@@ -152,9 +152,11 @@ ingest_take_examples(struct ingest *ingest, struct session *session, const struc
 		fields[f] = text_of(examples->fields[f]);
 	result = store_writer_texts(ingest->writer, session->run->number, session->number, &append,
 	                            ingest->options.max_texts, error);
-	if (result == STORE_E_DIFFERS)
-		return commit_then_complain(ingest, session, WIRE_E_REFUSED, frame->sequence, error);
-	return result;
+	if (result != STORE_E_DIFFERS)
+		return result;
+	throttle_log(&ingest->texts, examples->rows, ingest->ticked, "run '%s': %s", session->run->name,
+	             error->message);
+	return commit_then_complain(ingest, session, WIRE_E_REFUSED, frame->sequence, error);
 }
 
 static int

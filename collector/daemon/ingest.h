@@ -76,6 +76,7 @@ struct ingest {
 	size_t fewest;
 	struct throttle clocks; /* lines about clocks of sessions */
 	struct throttle beyond; /* lines about clients that want more than their key allows */
+	struct throttle texts;  /* lines about texts of examples that are not kept */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
 	int64_t failed_at, told_at; /* times of the last failure, and of the last line about one */

@@ -92,11 +92,18 @@ main_import_file(const struct import_options *import)
 	       report.examples, report.epochs);
 	if (report.replaced)
 		printf("replaced, or not later than what was there: %" PRIu64 " observations\n", report.replaced);
+	if (report.texts)
+		printf("kept the texts of %" PRIu64 " examples\n", report.texts - report.texts_refused);
 	if (report.refused)
 		fprintf(stderr, "portoland: %" PRIu64 " observations were refused\n", report.refused);
+	if (report.texts_refused)
+		fprintf(stderr,
+		        "portoland: the texts of %" PRIu64
+		        " examples were refused; the log of the store's collector says why\n",
+		        report.texts_refused);
 	if (report.damage[0])
 		fprintf(stderr, "portoland: %s\n", report.damage);
-	return report.refused || report.damage[0] ? EXIT_INCOMPLETE : EXIT_DONE;
+	return report.refused || report.texts_refused || report.damage[0] ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
 static int

@@ -75,7 +75,7 @@ reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind 
 	                                    .id_kind = (enum wire_id_kind)id_kind,
 	                                    .store = store_writer_id(ingest->writer),
 	                                    .turn = session->turn,
-	                                    .texts = true};
+	                                    .texts = ingest->options.max_texts > 0};
 	reply_send_frame(ingest, &session->peer, session->id, &frame);
 }
 

@@ -55,7 +55,7 @@ struct server {
 	struct list arrived; /* not handed over yet */
 	int signals;
 	bool leaving;
-	struct throttle malformed, dropped, removed;
+	struct throttle malformed, dropped, removed, unread;
 	char endpoints[800]; /* for the log */
 	char plain[2000];    /* the tcp endpoints without keys, as lines of owner.secret */
 	struct ingest_owner owner;
@@ -208,17 +208,15 @@ server_refuse_unreadable(struct server *server, struct arrival *arrival, int64_t
 
 /* The functions below return true if the storer gets the message. */
 
-/* Answers an `open` or `remove` of a client whose key was taken off the list, or cannot be read there, since it
- * connected. */
+/* Answers an `open` or `remove` of a client whose key was taken off the list, or barred there, since it connected. */
 static bool
 server_refuse_key(struct server *server, const struct arrival *arrival, int64_t now)
 {
 	server_send_error(server, arrival, WIRE_E_RIGHTS,
 	                  "the key of this client is no longer let in here; ask who runs the collector");
-	throttle_log(
-	        &server->removed, 1, now,
-	        "refused a session to %s, whose key is not in %s/clients any more, or not readable there: public %s",
-	        arrival->address, server->options->keys, arrival->key);
+	throttle_log(&server->removed, 1, now,
+	             "refused a session to %s, whose key is not in %s/clients any more, or barred there: public %s",
+	             arrival->address, server->options->keys, arrival->peer.key);
 	return false;
 }
 
@@ -235,6 +233,8 @@ server_take_open(struct server *server, struct arrival *arrival, int64_t now)
 	if (standing == SOCKETS_LATER) {
 		server_send_error(server, arrival, WIRE_E_UNAVAILABLE,
 		                  "the collector cannot read its keys now; try again");
+		throttle_log(&server->unread, 1, now, "a client has to wait until the list of keys can be read: %s",
+		             sockets_trouble(server->sockets));
 		return false;
 	}
 	if (ledger_queue(&server->ledger, NULL, arrival, now))

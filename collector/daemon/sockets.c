@@ -283,7 +283,7 @@ sockets_make_arrival(zmq_msg_t *message, bool single, bool keyed)
 		return NULL;
 	*arrival = (struct arrival){.size = size};
 	snprintf(arrival->address, sizeof(arrival->address), "%s", address && *address ? address : "a socket file");
-	snprintf(arrival->key, sizeof(arrival->key), "%s", key ? key : "");
+	snprintf(arrival->peer.key, sizeof(arrival->peer.key), "%s", key ? key : "");
 	if (!single)
 		return arrival;
 	if (size < SMALL_BYTES) {
@@ -331,6 +331,7 @@ sockets_receive(struct sockets *sockets)
 		if (!arrival)
 			continue;
 		peer.size = (uint32_t)size;
+		memcpy(peer.key, arrival->peer.key, sizeof(peer.key));
 		arrival->peer = peer;
 		sockets->turn = which + 1;
 		return arrival;
@@ -345,9 +346,10 @@ sockets_find_limits(struct sockets *sockets, struct arrival *arrival)
 
 	if (arrival->peer.socket != SOCKETS_KEYED)
 		return SOCKETS_MAY;
-	key = allow_list_find(&sockets->admission.list, arrival->key);
+	key = allow_list_find(&sockets->admission.list, arrival->peer.key);
 	if (!key)
-		return sockets->admission.list.unread ? SOCKETS_LATER : SOCKETS_MAY_NOT;
+		return allow_list_is_unsure(&sockets->admission.list, arrival->peer.key) ? SOCKETS_LATER
+		                                                                         : SOCKETS_MAY_NOT;
 	if (!rights_are_limited(&key->rights))
 		return SOCKETS_MAY;
 	if (!arrival->limits)
@@ -357,6 +359,14 @@ sockets_find_limits(struct sockets *sockets, struct arrival *arrival)
 	arrival->limits->rights = key->rights;
 	memcpy(arrival->limits->file, key->name, sizeof(key->name));
 	return SOCKETS_MAY;
+}
+
+const char *
+sockets_trouble(const struct sockets *sockets)
+{
+	const struct portolan_error *trouble = &sockets->admission.list.trouble;
+
+	return trouble->code ? trouble->message : "out of memory";
 }
 
 bool

@@ -44,9 +44,11 @@ struct arrival *sockets_receive(struct sockets *sockets);
 enum sockets_standing {
 	SOCKETS_MAY,     /* within arrival->limits, which this sets */
 	SOCKETS_MAY_NOT, /* its key is no longer let in */
-	SOCKETS_LATER,   /* the list cannot be read, or memory is out */
+	SOCKETS_LATER,   /* the list, or a file of it that may hold the key, cannot be read; or memory is out */
 };
 enum sockets_standing sockets_find_limits(struct sockets *sockets, struct arrival *arrival);
+/* Why the last answer was SOCKETS_LATER. */
+const char *sockets_trouble(const struct sockets *sockets);
 
 /* False: the reply was not delivered, because the peer has gone or does not read. */
 bool sockets_send(struct sockets *sockets, const struct peer *peer, const void *data, size_t size);

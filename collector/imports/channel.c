@@ -51,11 +51,13 @@ struct channel {
 	wire_encoder *encoder;
 	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
-	uint64_t sent;       /* the last sequence number sent */
-	uint64_t underway;   /* bytes sent since everything was last acknowledged */
-	struct wire_ack ack; /* the last reply */
-	int silence;         /* ms waited since the last answer */
-	bool begun;          /* the session's first frame was answered */
+	uint64_t sent;                                     /* the last sequence number sent */
+	uint64_t underway;                                 /* bytes sent since everything was last acknowledged */
+	struct wire_ack ack;                               /* the last reply */
+	int silence;                                       /* ms waited since the last answer */
+	bool (*refused)(void *context, uint64_t sequence); /* NULL: a refusal ends the session */
+	void *context_of_refused;
+	bool begun; /* the session's first frame was answered */
 	bool closing;
 	bool done; /* every request was answered: the collector may take its time to end */
 };
@@ -291,6 +293,9 @@ channel_take_answer(struct channel *channel, const struct wire_frame *frame, str
 		channel->ack = frame->ack;
 		break;
 	case WIRE_ERROR:
+		if (frame->error.code == WIRE_E_REFUSED && channel->refused &&
+		    channel->refused(channel->context_of_refused, frame->error.sequence))
+			return 0;
 		return error_set(error, frame->error.code == WIRE_E_NO_RUN ? STORE_E_NO_RUN : PORTOLAN_E_REFUSED,
 		                 "%.*s", (int)frame->error.message.size, (const char *)frame->error.message.data);
 	default:
@@ -418,6 +423,13 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 	channel->sent++;
 	channel->underway += size;
 	return channel_put(channel, &numbered, error);
+}
+
+void
+channel_tell_refused(struct channel *channel, bool (*refused)(void *context, uint64_t sequence), void *context)
+{
+	channel->refused = refused;
+	channel->context_of_refused = context;
 }
 
 int

@@ -27,6 +27,10 @@ int channel_begin(struct channel *channel, const struct wire_frame *open, uint64
 /* Sends a frame of the session once there is credit for it, and gives it the next number. */
 int channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error);
 
+/* Has the session go on when frames of texts are refused: `refused` is called with their numbers, before channel_end()
+ * returns. False of it: the frame was no such one, and the refusal ends the session, as without this. */
+void channel_tell_refused(struct channel *channel, bool (*refused)(void *context, uint64_t sequence), void *context);
+
 /* Ends the session, with the client's counts; returns when everything is on disk. *last: the collector's last
  * answer. */
 int channel_end(struct channel *channel, const struct wire_counts *counts, struct wire_ack *last,

@@ -21,8 +21,9 @@ struct import_report {
 
 	/* Of a spool. */
 	char run[WIRE_MAX_NAME + 1];
-	uint64_t sent, known; /* observations brought now, and those in the store from earlier */
-	char damage[504];     /* the part of the file that cannot be read; empty: none */
+	uint64_t sent, known;          /* observations brought now, and those in the store from earlier */
+	uint64_t texts, texts_refused; /* examples whose texts were brought now, and those of them that were refused */
+	char damage[504];              /* the part of the file that cannot be read; empty: none */
 };
 
 /* All or nothing: the run appears when it is complete, and a run that it overwrites stays until then. If the import is

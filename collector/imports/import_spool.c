@@ -16,6 +16,12 @@
 #include <string.h>
 #include <xxhash.h>
 
+/* A frame of texts that was sent. */
+struct texts_sent {
+	uint64_t sequence;
+	uint32_t rows;
+};
+
 struct transfer {
 	const struct import_options *options;
 	struct import_report *report;
@@ -23,6 +29,9 @@ struct transfer {
 	struct channel *channel;
 	wire_decoder *decoder;
 	struct progress progress;
+	uint64_t frames;          /* that were sent */
+	struct texts_sent *texts; /* in the order of their numbers */
+	size_t texts_count, texts_room;
 	uint64_t acknowledged;     /* the last frame that the store had before */
 	struct wire_counts counts; /* the client's counts at the end */
 };
@@ -40,6 +49,48 @@ transfer_rename_session(struct wire_frame *open, const char *run)
 		open->session[8 + i] ^= (uint8_t)(hash >> 8 * i);
 	open->open.run = (struct wire_bytes){(const uint8_t *)run, strlen(run)};
 	open->open.resume = false; /* the recorded session resumed a run of its own name, not `run` */
+}
+
+/* Notes a frame of texts, which is sent next. */
+static int
+transfer_note_texts(struct transfer *transfer, uint32_t rows, struct portolan_error *error)
+{
+	if (transfer->texts_count == transfer->texts_room) {
+		const size_t room = transfer->texts_room ? 2 * transfer->texts_room : 64;
+		struct texts_sent *more = realloc(transfer->texts, room * sizeof(*more));
+
+		if (!more)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+		transfer->texts = more;
+		transfer->texts_room = room;
+	}
+	transfer->texts[transfer->texts_count++] =
+	        (struct texts_sent){transfer->acknowledged + transfer->frames + 1, rows};
+	transfer->report->texts += rows;
+	return 0;
+}
+
+static int
+transfer_compare_texts(const void *sequence, const void *texts)
+{
+	const uint64_t a = *(const uint64_t *)sequence, b = ((const struct texts_sent *)texts)->sequence;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Texts that the collector does not keep are no failure: the observations are worth more. */
+static bool
+transfer_count_refused(void *context, uint64_t sequence)
+{
+	struct transfer *transfer = context;
+	const struct texts_sent *texts = NULL;
+
+	if (transfer->texts_count)
+		texts = bsearch(&sequence, transfer->texts, transfer->texts_count, sizeof(*texts),
+		                transfer_compare_texts);
+	if (texts)
+		transfer->report->texts_refused += texts->rows;
+	return texts != NULL;
 }
 
 static int
@@ -76,6 +127,7 @@ transfer_begin(struct transfer *transfer, struct portolan_error *error)
 		if (result == STORE_E_NO_RUN)
 			result = 0;
 	}
+	channel_tell_refused(transfer->channel, transfer_count_refused, transfer);
 	if (result == 0)
 		result = channel_begin(transfer->channel, &frame, &transfer->acknowledged, error);
 	if (result == 0 && transfer->acknowledged < frame.open.after)
@@ -110,10 +162,14 @@ transfer_send_next(struct transfer *transfer, struct portolan_error *error)
 	if (frame.kind != WIRE_BATCH && frame.kind != WIRE_EXAMPLES && frame.kind != WIRE_END_EPOCH)
 		return error_set(error, PORTOLAN_E_INVALID, "%s holds a frame that does not belong there",
 		                 transfer->options->path);
-	result = channel_send(transfer->channel, &frame, error);
-	if (result == 0)
-		transfer->report->sent += record.observations;
-	return result;
+	if (frame.kind == WIRE_EXAMPLES)
+		result = transfer_note_texts(transfer, frame.examples.rows, error);
+	result = result ?: channel_send(transfer->channel, &frame, error);
+	if (result < 0)
+		return result;
+	transfer->frames++;
+	transfer->report->sent += record.observations;
+	return 0;
 }
 
 static int
@@ -135,7 +191,7 @@ transfer_send_all(struct transfer *transfer, struct portolan_error *error)
 	if (result < 0)
 		return result;
 	result = channel_end(transfer->channel, &transfer->counts, &last, error);
-	if (result == PORTOLAN_E_REFUSED && transfer->report->sent == 0)
+	if (result == PORTOLAN_E_REFUSED && transfer->frames == 0)
 		return 0; /* the store had all of it, with its end */
 	if (result == 0) {
 		transfer->report->replaced = last.replaced;
@@ -194,6 +250,7 @@ import_spool(const struct import_options *options, struct import_report *report,
 	if (result == 0)
 		result = import_count(options->store, report->run, report, error);
 	wire_decoder_free(transfer.decoder);
+	free(transfer.texts);
 	spool_close(transfer.spool);
 	return result;
 }

@@ -255,23 +255,33 @@ store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct port
 	return run_mark_removed(writer, run, &state, error);
 }
 
-/* Removes the runs that never got their name. One that cannot be read stays: it may have a name. */
+/* The first run from `from` on that has records of its own; 0: there is none. */
+static int
+run_next(struct store_writer *writer, uint32_t from, uint32_t *run, struct portolan_error *error)
+{
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	const struct store_key key = store_key_u32(from);
+	int rc = store_walk_open(&walk, &writer->view, DB_RUN, &key, 0, error) ?: store_walk_next(&walk, error);
+
+	*run = !rc && walk.key.mv_size >= sizeof(*run) ? store_key_read_u32(walk.key.mv_data) : 0;
+	return store_view_or_absent(rc);
+}
+
+/* Removes the runs that never got their name. One that cannot be read stays: it may have a name. A run may have very many
+ * texts, so it goes from run to run, and does not read all that there is of each. */
 int
 store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error)
 {
-	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct run_state_record state;
-	int rc = store_writer_begin(writer, error) ?: store_walk_open(&walk, &writer->view, DB_RUN, NULL, 0, error);
+	uint32_t run = 0, next;
+	int rc = store_writer_begin(writer, error);
 
-	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
-		const uint8_t *key = walk.key.mv_data;
-		uint32_t run = walk.key.mv_size == 5 && key[4] == RUN_STATE ? store_key_read_u32(key) : 0;
-
-		if (run && store_catalog_state(&writer->view, run, &state, NULL) == 0 &&
-		    state.state == STORE_RUN_UNNAMED)
+	while (!rc && run < UINT32_MAX && !(rc = run_next(writer, run + 1, &next, error)) && next > run) {
+		run = next;
+		if (store_catalog_state(&writer->view, run, &state, NULL) == 0 && state.state == STORE_RUN_UNNAMED)
 			rc = run_mark_removed(writer, run, &state, error);
 	}
-	return store_view_or_absent(rc);
+	return rc;
 }
 
 int

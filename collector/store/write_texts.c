@@ -8,8 +8,11 @@
 #include "texts.h"
 #include "writer.h"
 
+#include <portolan/cleanup.h>
+
 #include <assert.h>
 #include <endian.h>
+#include <stdlib.h>
 
 /* Reads the ids of a frame, one after another. */
 struct id_reader {
@@ -85,6 +88,31 @@ texts_note_field(struct store_texts *total, const char *name, size_t size, struc
 	return 0;
 }
 
+/* What an example has already: nothing (`is_there` false), or a record of so many bytes (0: damaged), which stays if a
+ * later session has logged it. */
+struct before {
+	bool is_there, stays;
+	size_t size;
+};
+
+/* `session` NULL: what is there does not stay. */
+static int
+texts_look(struct store_writer *writer, uint32_t run, const struct store_key *key, uint32_t number,
+           const struct session_record *session, struct before *before, struct portolan_error *error)
+{
+	struct text_record texts;
+	const uint8_t *body;
+	size_t size;
+	const int rc = store_view_get(&writer->view, DB_RUN, key, RECORD_TEXT, &body, &size, NULL);
+
+	if (rc < 0 && (rc != STORE_E_CORRUPT || store_writer_is_spoilt(writer)))
+		return error_set(error, rc, "store '%s': the texts of an example cannot be read", writer->directory);
+	*before = (struct before){.is_there = rc != VIEW_ABSENT, .size = rc == 0 ? RECORD_HEADER + size : 0};
+	before->stays = rc == 0 && session && store_text_open(body, size, &texts) && texts.session != number &&
+	                texts_session_is_later(writer, run, texts.session, session);
+	return 0;
+}
+
 /* Stores the texts of an example, unless a later session has logged some. Counts them in `total`. `session` NULL: in any
  * case. */
 static int
@@ -93,20 +121,14 @@ texts_put_example(struct store_writer *writer, uint32_t run, const struct store_
                   struct portolan_error *error)
 {
 	const size_t length = store_text_size(texts);
-	struct text_record before;
-	const uint8_t *body;
+	struct before before;
 	uint8_t *record;
-	size_t size;
-	int rc = store_view_get(&writer->view, DB_RUN, key, RECORD_TEXT, &body, &size, NULL);
+	int rc = texts_look(writer, run, key, texts->session, session, &before, error);
 
-	if (rc == 0 && store_text_open(body, size, &before) && session && before.session != texts->session &&
-	    texts_session_is_later(writer, run, before.session, session))
-		return 0;
-	if (rc < 0 && (rc != STORE_E_CORRUPT || store_writer_is_spoilt(writer)))
-		return error_set(error, rc, "store '%s': the texts of an example cannot be read", writer->directory);
-	total->examples += rc == VIEW_ABSENT;
-	if (rc == 0 && total->bytes >= RECORD_HEADER + size)
-		total->bytes -= RECORD_HEADER + size;
+	if (rc || before.stays)
+		return rc;
+	total->examples += !before.is_there;
+	total->bytes -= total->bytes >= before.size ? before.size : 0;
 	total->bytes += length;
 	rc = store_writer_reserve(writer, DB_RUN, key, length, &record, error);
 	if (rc)
@@ -116,16 +138,143 @@ texts_put_example(struct store_writer *writer, uint32_t run, const struct store_
 	return 0;
 }
 
+/* Begins the record of the frame's examples, whose texts texts_take_row() sets. */
+static struct text_record
+texts_begin(const struct store_append_texts *append, uint32_t session)
+{
+	struct text_record texts = {.session = session, .count = append->field_count};
+
+	for (size_t f = 0; f < append->field_count; f++) {
+		texts.fields[f].name = append->fields[f].data;
+		texts.fields[f].name_size = append->fields[f].size;
+	}
+	return texts;
+}
+
+/* Takes the texts of one row; returns where those of the next begin. */
+static const uint8_t *
+texts_take_row(const uint8_t *at, struct text_record *texts)
+{
+	for (size_t f = 0; f < texts->count; f++) {
+		texts->fields[f].size = load_u32(at);
+		texts->fields[f].text = (const char *)at + sizeof(uint32_t);
+		at += sizeof(uint32_t) + texts->fields[f].size;
+	}
+	return at;
+}
+
+/* A row of a frame: the id of its example, as in the key, and the bytes of its record. */
+struct row {
+	const void *id; /* a string; NULL: `integer` */
+	uint64_t integer;
+	uint32_t size, number;
+	size_t length;
+};
+
+static const void *
+texts_id_of(const struct row *row)
+{
+	return row->id ?: &row->integer;
+}
+
+/* Orders rows by id, and those of one id as they came. */
 static int
-texts_check(const struct run_state_record *state, const struct store_append_texts *append,
-            const struct store_texts *now, struct store_texts *total, uint64_t most, struct portolan_error *error)
+texts_compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	const int differs = memcmp(texts_id_of(a), texts_id_of(b), a->size < b->size ? a->size : b->size);
+
+	if (differs || a->size != b->size)
+		return differs ?: a->size < b->size ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Sets the ids and lengths of all rows; returns the sum of the lengths. `rows` NULL: only that. */
+static uint64_t
+texts_measure(const struct store_append_texts *append, struct row *rows)
+{
+	struct text_record texts = texts_begin(append, 0);
+	struct id_reader reader = {.append = append};
+	const uint8_t *at = append->texts;
+	uint64_t sum = 0;
+
+	for (uint32_t r = 0; r < append->rows; r++) {
+		const void *id;
+		size_t size;
+
+		at = texts_take_row(at, &texts);
+		sum += store_text_size(&texts);
+		if (!rows)
+			continue;
+		texts_next_id(&reader, r, &id, &size);
+		rows[r] = (struct row){.integer = reader.swapped, .size = (uint32_t)size, .number = r};
+		rows[r].id = append->id_kind == STORE_ID_STR ? id : NULL;
+		rows[r].length = store_text_size(&texts);
+	}
+	return sum;
+}
+
+/* Computes how many bytes of texts the run will have: of each example the frame's last record counts, and what it takes
+ * the place of does not. */
+static int
+texts_reckon(struct store_writer *writer, uint32_t run, uint32_t number, const struct session_record *session,
+             const struct store_append_texts *append, uint64_t *bytes, struct portolan_error *error)
+{
+	CLEANUP_FREE struct row *rows = calloc(append->rows + UINT64_C(1), sizeof(*rows));
+	int rc = 0;
+
+	if (!rows)
+		return error_set(error, STORE_E_MEMORY, "out of memory");
+	texts_measure(append, rows);
+	qsort(rows, append->rows, sizeof(*rows), texts_compare_rows);
+	for (uint32_t r = 0; r < append->rows && !rc; r++) {
+		const struct row *row = &rows[r];
+		const struct store_key key = store_key_text(run, texts_id_of(row), row->size);
+		struct before before;
+
+		if (r + 1 < append->rows && row->size == row[1].size &&
+		    memcmp(texts_id_of(row), texts_id_of(row + 1), row->size) == 0)
+			continue; /* the example comes again */
+		rc = texts_look(writer, run, &key, number, session, &before, error);
+		if (rc || before.stays)
+			continue;
+		*bytes -= *bytes >= before.size ? before.size : 0;
+		*bytes += row->length;
+	}
+	return rc;
+}
+
+/* May the run have the texts of the frame, too? If not: STORE_E_DIFFERS. */
+static int
+texts_check_bytes(struct store_writer *writer, uint32_t run, uint32_t number, const struct session_record *session,
+                  const struct store_append_texts *append, uint64_t now, uint64_t most, struct portolan_error *error)
+{
+	uint64_t bytes = now + texts_measure(append, NULL);
+
+	if (bytes > most) { /* perhaps only because what is replaced counts, too */
+		int rc;
+
+		bytes = now;
+		rc = texts_reckon(writer, run, number, session, append, &bytes, error);
+		if (rc)
+			return rc;
+	}
+	if (bytes <= most)
+		return 0;
+	return error_set(error, STORE_E_DIFFERS,
+	                 "texts of %u examples are not kept: the run has %llu bytes of texts, and may have %llu "
+	                 "(portoland --max-texts)",
+	                 append->rows, (unsigned long long)now, (unsigned long long)most);
+}
+
+static int
+texts_check(const struct run_state_record *state, const struct store_append_texts *append, struct store_texts *total,
+            struct portolan_error *error)
 {
 	struct id_reader reader = {.append = append};
-	const uint64_t more = append->texts_bytes + (uint64_t)append->rows * RECORD_HEADER;
 	const void *id;
 	size_t size;
 
-	*total = *now;
 	if (state->id_kind != STORE_ID_NONE && (uint32_t)append->id_kind != state->id_kind)
 		return error_set(error, STORE_E_DIFFERS, "texts are not kept: the run has %s ids, and theirs are %s",
 		                 state->id_kind == STORE_ID_STR ? "string" : "integer",
@@ -144,12 +293,6 @@ texts_check(const struct run_state_record *state, const struct store_append_text
 		if (rc)
 			return rc;
 	}
-	if (now->bytes + more > most)
-		return error_set(
-		        error, STORE_E_DIFFERS,
-		        "texts of %u examples are not kept: the run has %llu bytes of texts, and may have %llu "
-		        "(portoland --max-texts)",
-		        append->rows, (unsigned long long)now->bytes, (unsigned long long)most);
 	return 0;
 }
 
@@ -157,15 +300,11 @@ static int
 texts_put_examples(struct store_writer *writer, uint32_t run, uint32_t session, const struct session_record *record,
                    const struct store_append_texts *append, struct store_texts *total, struct portolan_error *error)
 {
-	struct text_record texts = {.session = session, .count = append->field_count};
+	struct text_record texts = texts_begin(append, session);
 	struct id_reader reader = {.append = append};
 	const uint8_t *at = append->texts;
 	int rc = 0;
 
-	for (size_t f = 0; f < append->field_count; f++) {
-		texts.fields[f].name = append->fields[f].data;
-		texts.fields[f].name_size = append->fields[f].size;
-	}
 	for (uint32_t row = 0; row < append->rows && !rc; row++) {
 		struct store_key key;
 		const void *id;
@@ -173,11 +312,7 @@ texts_put_examples(struct store_writer *writer, uint32_t run, uint32_t session, 
 
 		texts_next_id(&reader, row, &id, &size);
 		key = store_key_text(run, id, size);
-		for (size_t f = 0; f < append->field_count; f++) {
-			texts.fields[f].size = load_u32(at);
-			texts.fields[f].text = (const char *)at + sizeof(uint32_t);
-			at += sizeof(uint32_t) + texts.fields[f].size;
-		}
+		at = texts_take_row(at, &texts);
 		rc = texts_put_example(writer, run, &key, &texts, record, total, error);
 	}
 	return rc;
@@ -188,7 +323,7 @@ store_writer_texts(struct store_writer *writer, uint32_t run, uint32_t session, 
                    uint64_t most, struct portolan_error *error)
 {
 	struct portolan_error misfit = {.message = ""};
-	struct store_texts now, total;
+	struct store_texts total;
 	struct run_state_record state;
 	struct session_record record;
 	int rc = store_writer_load(writer, run, session, &state, &record, error), fits;
@@ -198,10 +333,13 @@ store_writer_texts(struct store_writer *writer, uint32_t run, uint32_t session, 
 	if (append->sequence <= record.acknowledged)
 		return 0;
 	assert(append->sequence == record.acknowledged + 1);
-	rc = store_catalog_texts(&writer->view, run, &now, error);
+	rc = store_catalog_texts(&writer->view, run, &total, error);
 	if (rc)
 		return rc;
-	fits = texts_check(&state, append, &now, &total, most, &misfit);
+	fits = texts_check(&state, append, &total, &misfit)
+	               ?: texts_check_bytes(writer, run, session, &record, append, total.bytes, most, &misfit);
+	if (fits && fits != STORE_E_DIFFERS)
+		return error_set(error, fits, "%s", misfit.message);
 	if (!fits) {
 		rc = texts_put_examples(writer, run, session, &record, append, &total, error)
 		             ?: texts_put_total(writer, run, &total, error);

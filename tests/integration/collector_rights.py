@@ -27,8 +27,8 @@ def secrets(folder):
 class KeyedClient(Client):
     """A client with a key, which may say properties of itself."""
 
-    def __init__(self, endpoint, folder, session=None, says=None):
-        self.keys, self.says = secrets(folder), says
+    def __init__(self, endpoint, folder, session=None, says=None, routing=None):
+        self.keys, self.says, self.routing = secrets(folder), says, routing
         super().__init__(endpoint, session)
 
     def connect(self, endpoint):
@@ -37,6 +37,8 @@ class KeyedClient(Client):
         self.socket = self.context.socket(zmq.DEALER)
         self.socket.linger, self.socket.sndtimeo = 0, int(DEADLINE * 1000)
         self.socket.curve_publickey, self.socket.curve_secretkey, self.socket.curve_serverkey = self.keys
+        if self.routing:
+            self.socket.setsockopt(zmq.ROUTING_ID, self.routing)
         if self.says:
             self.socket.setsockopt(METADATA, self.says)
         self.socket.connect(endpoint)
@@ -67,8 +69,8 @@ class RightsTest(CollectorTest):
     def serve(self, *options):
         return self.collect("--keys", self.keys, *options)
 
-    def keyed(self, collector, name, session=None, says=None):
-        self.clients.append(KeyedClient(collector.tcp, os.path.join(self.keys, name), session, says))
+    def keyed(self, collector, name, session=None, says=None, routing=None):
+        self.clients.append(KeyedClient(collector.tcp, os.path.join(self.keys, name), session, says, routing))
         return self.clients[-1]
 
     def record(self, client, run, **fields):
@@ -169,6 +171,37 @@ class MoreThanThePrefix(RightsTest):
         self.assertEqual(self.error(self.keyed(again, "alice", bob.session), "alice/1")["code"], "rights")
         bob.connect(again.tcp)
         self.assertEqual(bob.open("bob/1")["a"], 2)
+
+    def test_a_session_of_another_key_by_the_routing_id_of_a_connection_that_has_gone(self):
+        """A client may choose its routing id."""
+        self.key("alice", 'prefix = "alice/"\n')
+        self.key("bob", 'prefix = "bob/"\n')
+        collector = self.serve()
+        for kind in ("batch", "examples", "end", "close", "ping"):
+            routing = kind.encode()
+            bob = self.keyed(collector, "bob", routing=routing)
+            self.record(bob, f"bob/{kind}")
+            bob.socket.close()
+            thief = self.keyed(collector, "alice", bob.session, routing=routing)
+
+            def arrives(thief=thief):  # the router gives the id to nobody before it has seen that the other connection has gone
+                thief.send("ping", s=os.urandom(16))
+                frame = thief.receive(0.2)
+                if frame is None:
+                    thief.connect(collector.tcp)
+                return frame is not None
+            wait_until(arrives, "the routing id is free")
+            if kind == "batch":
+                thief.batch(2, 1, [9], [0.0], [False])
+            else:
+                thief.send(kind, **{"examples": {"q": 2, "n": 1, "ids": ["u4", bytes(4)], "fields": ["text"], "texts": b"\1\0\0\0a"},
+                                    "end": {"q": 2, "e": 0}, "close": {"q": 2}, "ping": {}}[kind])
+            thief.expect_error("no-session")
+            again = self.keyed(collector, "bob", bob.session)
+            again.started = bob.started
+            self.assertEqual(again.open(f"bob/{kind}")["a"], 1)  # nothing was taken, and his session goes on
+            again.batch(2, 1, [1], [0.5], [True])
+            again.wait_for(2)
 
     def test_a_frame_that_names_a_session_it_has_no_right_to_begin(self):
         self.key("alice", 'prefix = "alice/"\n')
@@ -278,6 +311,33 @@ class Changes(RightsTest):
         self.soon(client, "unavailable")
         os.chmod(os.path.join(self.keys, "clients"), 0o700)
         self.soon(client, "opened")
+        self.assertRegex(collector.end()[1], "until the list of keys can be read: .*clients")
+
+    def test_a_file_that_cannot_be_read_takes_no_key_off_the_list(self):
+        self.key("alice")
+        collector = self.serve()
+        client = self.keyed(collector, "alice")
+        client.open("alice/1")
+        with open(self.file("alice"), encoding="ascii") as file:
+            whole = file.read()
+        for spoil, mend in ((lambda: os.chmod(self.file("alice"), 0o666), lambda: os.chmod(self.file("alice"), 0o600)),
+                            (lambda: self.write("alice", whole[:20]), lambda: self.write("alice", whole))):
+            spoil()
+            self.soon(client, "unavailable")
+            mend()
+            self.soon(client, "opened")
+        # Another key, which is gone, may be in such a file too; one that is barred is known to be.
+        self.limit("alice", "overwrite = never\n")
+        self.key("other")
+        os.chmod(self.file("other"), 0o666)
+        self.soon(client, "rights")
+        said = collector.end()[1]
+        self.assertIn("until the list of keys can be read: keys: ", said)
+        self.assertIn("clients/alice.pub", said)
+
+    def write(self, name, text):
+        with open(self.file(name), "w", encoding="ascii") as file:
+            file.write(text)
 
     def test_limits_that_are_not_understood_keep_the_key_out(self):
         self.key("alice", 'prefix = "alice/"\n')

@@ -136,6 +136,10 @@ class Wire(CollectorTest):
         client.batch(1, 0, [1], [0.5], [True])
         client.wait_for(1)
 
+    def test_a_collector_that_keeps_no_texts_does_not_offer_to(self):
+        collector = self.collect("--max-texts", "0")
+        self.assertNotIn("texts", {key for key, value in self.client(collector.tcp).open("run").items() if value})
+
     def test_unknown_keys_and_own_columns(self):
         client = self.client(self.collect().tcp)
         client.open("run", colour="blue")

@@ -230,6 +230,9 @@ def test_removing_takes_them_away(store):
     assert private(store) and private(store / "data.mdb")
     portolan_says("rm", "run", "--store", store)
     assert portolan_says("runs", "--store", store).count("\n") == 1
+    assert collector_has_left(store)
+    portolan_says("backup", store.parent / "copy", "--store", store)
+    assert secret.encode() not in (store.parent / "copy" / "data.mdb").read_bytes()
     with portolan.Run("run", store=store) as run:
         train(run)
     assert "texts" not in portolan_says("runs", "--store", store, "--json")
@@ -310,6 +313,35 @@ def test_a_spool_brings_them(store, tmp_path):
     shown = json.loads(portolan_says("show", "run", 7, "--store", store, "--json"))
     assert shown["examples"][0]["text"] == {"text": TEXTS[7]}
     assert json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]["examples"] == N
+
+
+@pytest.mark.parametrize("observed", [True, False])
+def test_an_import_goes_on_without_the_texts_that_are_refused(store, tmp_path, observed):
+    with portolan.Run("run", endpoint=f"ipc://{tmp_path}/nobody", spool=tmp_path / "spool", open_timeout=0.05) as run:
+        run.log_examples(range(5), text=["kept"] * 5)
+        run.end_epoch(0)
+        run.log_examples(range(N), text=["x" * 1000] * N)
+        if observed:
+            train(run)
+    (file,) = (tmp_path / "spool").iterdir()
+    with subprocess.Popen([PORTOLAND, "--store", store, "--listen", f"ipc://{tmp_path}/socket", "--max-texts", "20K"], stderr=subprocess.PIPE,
+                          text=True) as collector:
+        try:
+            until = time.monotonic() + PATIENCE
+            while not (store / "collector.sock").exists():
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            done = [subprocess.run([PORTOLAND, "import", file, "--store", store], capture_output=True, text=True, timeout=PATIENCE)
+                    for _ in range(2)]
+        finally:
+            collector.terminate()
+        said = collector.stderr.read()
+    refused = int(re.search(r"the texts of (\d+) examples were refused", done[0].stderr).group(1))
+    assert 0 < refused <= N and f"kept the texts of {5 + N - refused} examples\n" in done[0].stdout and done[0].returncode == 3
+    assert "run 'run': texts of " in said and "(portoland --max-texts)" in said
+    assert "texts" not in done[1].stdout + done[1].stderr and done[1].returncode == 0  # all of it has been brought
+    assert (f"imported {4 * N} observations" if observed else "imported 0 observations") in done[0].stdout
+    assert json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]["examples"] >= 5
 
 
 def test_nothing_is_logged_where_recording_is_off(store, monkeypatch):

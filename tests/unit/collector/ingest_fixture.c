@@ -243,16 +243,23 @@ void
 fixture_examples(struct fixture *fixture, uint8_t session, uint64_t sequence, uint64_t first, uint32_t rows,
                  const char *text)
 {
+	fixture_examples_of(fixture, session, sequence, first, rows, "text", text, false);
+}
+
+void
+fixture_examples_of(struct fixture *fixture, uint8_t session, uint64_t sequence, uint64_t first, uint32_t rows,
+                    const char *field, const char *text, bool again)
+{
 	const uint32_t length = (uint32_t)strlen(text);
 	uint64_t *ids = calloc(rows, sizeof(*ids));
 	uint8_t *texts = calloc(rows, sizeof(length) + length), *to = texts;
 	struct wire_frame frame = {
 	        .kind = WIRE_EXAMPLES,
 	        .sequence = sequence,
-	        .examples = {.rows = rows, .id_type = WIRE_U8, .field_count = 1, .fields = {bytes_of("text")}}};
+	        .examples = {.rows = rows, .id_type = WIRE_U8, .field_count = 1, .fields = {bytes_of(field)}}};
 
 	for (uint32_t r = 0; r < rows; r++) {
-		ids[r] = first + r;
+		ids[r] = first + (again ? 0 : r);
 		to = mempcpy(to, &length, sizeof(length));
 		to = mempcpy(to, text, length);
 	}

@@ -53,6 +53,9 @@ void fixture_text_batch(struct fixture *fixture, uint8_t session, uint64_t seque
 /* Texts of one field, "text", of the examples first … first+rows−1. */
 void fixture_examples(struct fixture *fixture, uint8_t session, uint64_t sequence, uint64_t first, uint32_t rows,
                       const char *text);
+/* … of that field. `again`: all rows are of the example `first`. */
+void fixture_examples_of(struct fixture *fixture, uint8_t session, uint64_t sequence, uint64_t first, uint32_t rows,
+                         const char *field, const char *text, bool again);
 void fixture_end(struct fixture *fixture, uint8_t session, uint64_t sequence, uint32_t epoch);
 void fixture_close(struct fixture *fixture, uint8_t session, uint64_t sequence);
 void fixture_ping(struct fixture *fixture, uint8_t session);

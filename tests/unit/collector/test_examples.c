@@ -133,6 +133,9 @@ what_does_not_fit_is_refused(void **state)
 	fixture_commit(f);
 	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1); /* its number is used up */
+	assert_int_equal(f->troubles, 1);                                /* and the log counts the examples */
+	assert_non_null(strstr(f->trouble, "run 'run': texts are not kept: id 10 is beyond"));
+	assert_non_null(strstr(f->trouble, "(3 such since the last line)"));
 	fixture_examples(f, 1, 2, 0, 2, large);
 	fixture_commit(f);
 	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
@@ -151,6 +154,58 @@ what_does_not_fit_is_refused(void **state)
 	fixture_commit(f);
 	assert_int_equal(fixture_errors(f, 2, WIRE_E_REFUSED), 1);
 	assert_int_equal(fixture_last(f, 2, WIRE_ACK)->acknowledged, 2);
+}
+
+/* The records count as they are in the store: with their heads, and the names of their fields. */
+static void
+the_limit_counts_whole_records(void **state)
+{
+	static const char name[] = "a_name_of_32_bytes_for_one_field";
+	struct fixture *f = *state;
+	struct found found;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_examples_of(f, 1, 1, 0, 4000, name, "", false);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	fixture_examples_of(f, 1, 2, 0, 1000, name, "", false);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	read_texts(f, "run", &found);
+	assert_int_equal(found.texts.examples, 1000);
+	assert_in_range(found.texts.bytes, 1000 * 37, 100000);
+}
+
+/* At the limit, texts may still take the place of others; and an example that comes often in a frame counts once. */
+static void
+what_is_replaced_does_not_count(void **state)
+{
+	static char large[40001], larger[50001];
+	struct fixture *f = *state;
+	struct found found;
+
+	memset(large, 'x', sizeof(large) - 1);
+	memset(larger, 'y', sizeof(larger) - 1);
+	fixture_open(f, 1, "run", NULL);
+	fixture_examples(f, 1, 1, 0, 2, large);
+	fixture_examples(f, 1, 2, 0, 2, large);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 0);
+	fixture_examples(f, 1, 3, 0, 2, larger); /* two of these are beyond 100,000 bytes */
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	fixture_examples(f, 1, 4, 1, 1, larger);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	fixture_examples_of(f, 1, 5, 1, 3, "text", large, true); /* each of the three in place of the last one */
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	fixture_examples_of(f, 1, 6, 2, 3, "text", large, true); /* a third example */
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 2);
+	read_texts(f, "run", &found);
+	assert_int_equal(found.texts.examples, 2);
+	assert_in_range(found.texts.bytes, 80000, 80100);
 }
 
 /* The bytes of a text in the store's file that nothing refers to would still be there; so the records are counted. */
@@ -192,6 +247,8 @@ main(void)
 	                                        fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(the_later_session_stays, fixture_set_up, fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(the_limit_counts_whole_records, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(what_is_replaced_does_not_count, fixture_set_up, fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(removing_the_run_removes_them, fixture_set_up, fixture_tear_down),
 	};
 
