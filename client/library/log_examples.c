@@ -58,7 +58,7 @@ examples_check_fields(const struct portolan_examples *examples, struct portolan_
 {
 	if (examples->field_count == 0 || examples->field_count > WIRE_MAX_TEXT_FIELDS)
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "there are %zu fields of texts; 1 to %d can be logged at once", examples->field_count,
+		                 "there are %zu fields of texts; a call takes 1 to %d", examples->field_count,
 		                 WIRE_MAX_TEXT_FIELDS);
 	for (size_t f = 0; f < examples->field_count; f++) {
 		const char *name = examples->fields[f].name;
@@ -66,11 +66,11 @@ examples_check_fields(const struct portolan_examples *examples, struct portolan_
 		if (!name || !wire_field_name_is_valid(name, strnlen(name, WIRE_MAX_COLUMN_NAME + 1)))
 			return error_set(
 			        error, PORTOLAN_E_INVALID,
-			        "field '%.64s': a name is 1 to %d of A-Z, a-z, 0-9 and _, begins with a letter, and is "
+			        "field '%.64s': a name is 1 to %d of A-Z, a-z, 0-9, _, begins with a letter, and is "
 			        "not 'id'",
 			        name ? name : "", WIRE_MAX_COLUMN_NAME);
 		if (!examples->fields[f].texts)
-			return error_set(error, PORTOLAN_E_INVALID, "field '%s': texts are missing", name);
+			return error_set(error, PORTOLAN_E_INVALID, "field '%s': no texts", name);
 		for (size_t g = 0; g < f; g++)
 			if (strcmp(name, examples->fields[g].name) == 0)
 				return error_set(error, PORTOLAN_E_INVALID, "field '%s' is there twice", name);
@@ -94,7 +94,7 @@ examples_check_row(const struct portolan_examples *examples, size_t row, struct 
 		if (!field->texts[row])
 			why = "there is no text";
 		else if (bytes > WIRE_MAX_TEXTS)
-			why = "the example's texts have more than 61440 bytes together: log the part that is to be "
+			why = "the example's texts have more than 61440 bytes together: log the part to be "
 			      "shown";
 		else if (!wire_prose_is_valid(field->texts[row], length))
 			why = "it is not UTF-8, or has a null character";
@@ -262,7 +262,7 @@ portolan_log_examples(portolan_run *run, const struct portolan_examples *example
 		run_unlock(run);
 	}
 	if (status == 0)
-		fprintf(stderr, "portolan: run %s: the texts of %zu examples are dropped: there is no room for them\n",
+		fprintf(stderr, "portolan: run %s: no room: the texts of %zu examples are dropped\n",
 		        run->name, examples->n - row);
 	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status < 0 ? status : 0;
 }

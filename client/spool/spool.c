@@ -383,9 +383,9 @@ spool_read_header(struct spool *spool, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no spool file", spool->path);
 	if (header.version != VERSION && header.version != VERSION_WITH_TEXTS)
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "spool %s is of version %u; this program knows versions %d and %d: use %s portolan",
-		                 spool->path, header.version, VERSION, VERSION_WITH_TEXTS,
-		                 header.version > VERSION ? "a newer" : "the same version of");
+		                 "spool %s is of version %u; this program knows versions 2 and 3: use %s portolan",
+		                 spool->path, header.version,
+		                 header.version > VERSION_WITH_TEXTS ? "a newer" : "the same version of");
 	if (header.open_size > WIRE_MAX_FRAME || header.target_size > LONGEST_TARGET || header.first == 0)
 		return spool_damaged(spool, error);
 	body = header.open_size + header.target_size;

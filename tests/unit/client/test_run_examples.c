@@ -75,7 +75,7 @@ test_the_longest(void **state)
 	assert_int_equal(portolan_log_examples(run, &examples, &error), PORTOLAN_E_INVALID);
 	assert_string_equal(error.message,
 	                    "field 'text': row 0, id 4711: the example's texts have more than 61440 bytes "
-	                    "together: log the part that is to be shown");
+	                    "together: log the part to be shown");
 	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
 	assert_int_equal(fake_get(fake, &fake->texts), 3);
 	assert_int_equal(fake_get(fake, &fake->undecodable), 0);
@@ -121,7 +121,7 @@ test_arguments(void **state)
 		nine[f] = field;
 	examples.fields = nine;
 	examples.field_count = PORTOLAN_TEXT_FIELDS + 1;
-	REFUSES("there are 9 fields of texts; 1 to 8 can be logged at once");
+	REFUSES("there are 9 fields of texts; a call takes 1 to 8");
 	examples.field_count = 2;
 	REFUSES("field 'text' is there twice");
 	examples.field_count = 0;
