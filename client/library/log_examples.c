@@ -57,9 +57,8 @@ static int
 examples_check_fields(const struct portolan_examples *examples, struct portolan_error *error)
 {
 	if (examples->field_count == 0 || examples->field_count > WIRE_MAX_TEXT_FIELDS)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "there are %zu fields of texts; a call takes 1 to %d", examples->field_count,
-		                 WIRE_MAX_TEXT_FIELDS);
+		return error_set(error, PORTOLAN_E_INVALID, "there are %zu fields of texts; a call takes 1 to %d",
+		                 examples->field_count, WIRE_MAX_TEXT_FIELDS);
 	for (size_t f = 0; f < examples->field_count; f++) {
 		const char *name = examples->fields[f].name;
 
@@ -262,7 +261,7 @@ portolan_log_examples(portolan_run *run, const struct portolan_examples *example
 		run_unlock(run);
 	}
 	if (status == 0)
-		fprintf(stderr, "portolan: run %s: no room: the texts of %zu examples are dropped\n",
-		        run->name, examples->n - row);
+		fprintf(stderr, "portolan: run %s: no room: the texts of %zu examples are dropped\n", run->name,
+		        examples->n - row);
 	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status < 0 ? status : 0;
 }

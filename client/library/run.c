@@ -95,11 +95,12 @@ run_report_missing(struct portolan_run *run, int code, const char *why, struct p
 	if (saved == 0 && counters.texts_saved == 0)
 		return error_set(error, code, "run %s%s: %s: %llu of %llu observations%s are lost", run->name, ended,
 		                 why, missing, all, texts_lost);
-	return error_set(error, code,
-	                 "run %s%s: %s: %llu of %llu observations%s are in a file, and %llu%s are lost: portolan import "
-	                 "%s --store %s",
-	                 run->name, ended, why, saved, all, texts_saved, missing - saved, texts_lost, counters.spool,
-	                 run->embedded.store ? run->embedded.store : "DIR");
+	return error_set(
+	        error, code,
+	        "run %s%s: %s: %llu of %llu observations%s are in a file, and %llu%s are lost: portolan import "
+	        "%s --store %s",
+	        run->name, ended, why, saved, all, texts_saved, missing - saved, texts_lost, counters.spool,
+	        run->embedded.store ? run->embedded.store : "DIR");
 }
 
 static int

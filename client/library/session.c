@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char session_no_texts[] = "the collector is of an earlier version, and keeps no texts: use portoland of this release, "
-                                "or give the commands --data FILE";
+const char session_no_texts[] =
+        "the collector is of an earlier version, and keeps no texts: use portoland of this release, "
+        "or give the commands --data FILE";
 
 /* Encodes the `open` frame, with what is known by now: the store's id and the last acknowledged number. The session of
  * a left-over file never asks to overwrite a run. */

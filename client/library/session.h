@@ -63,7 +63,7 @@ struct backlog {
 
 	/* Over all acknowledged frames: the last one's position, and the number of observations. */
 	uint64_t settled_position, settled_observations, settled_texts;
-	uint64_t added_texts; /* examples with texts, as observations below */
+	uint64_t added_texts;                              /* examples with texts, as observations below */
 	uint64_t added_observations, spooled_observations; /* observations ever added; of these, written to a file */
 };
 

@@ -198,10 +198,11 @@ test_no_collector(void **state)
 		assert_int_equal(portolan_log_examples(run, &examples, NULL), 0);
 		log_rows(run, 0, 0, (size_t)rows);
 		close_and_read(run, said, sizeof(said));
-		assert_non_null(strstr(said, rows ? "10 of 10 observations and the texts of 200 examples are in a file, "
-		                                    "and 0 are lost: portolan import /"
-		                                  : "0 of 0 observations and the texts of 200 examples are in a file, "
-		                                    "and 0 are lost: portolan import /"));
+		assert_non_null(
+		        strstr(said, rows ? "10 of 10 observations and the texts of 200 examples are in a file, "
+		                            "and 0 are lost: portolan import /"
+		                          : "0 of 0 observations and the texts of 200 examples are in a file, "
+		                            "and 0 are lost: portolan import /"));
 	}
 }
 
