@@ -96,11 +96,16 @@ class Header:
             yield "title", title
             yield from (("text", part) for part in joined(comment))
             yield "terms", fields
-        macros = [macro for macro in self.macros if any(re.search(rf"\b{name}\b", macro[1] + macro[2][0][1]) for name in (*names, *wanted))]
+        yield from self.constants([macro for macro in self.macros if any(re.search(rf"\b{name}\b", macro[1] + macro[2][0][1]) for name in (*names, *wanted))])
+
+    @staticmethod
+    def constants(macros):
+        """Blocks about macros, each comment once, before those that it stands above."""
         if macros:
             yield "title", "Constants"
-            yield from (("text", part) for part in joined(macros[0][1]))
-            yield "terms", [macro[2][0] for macro in macros]
+        for comment in dict.fromkeys(macro[1] for macro in macros):
+            yield from (("text", part) for part in joined(comment))
+            yield "terms", [macro[2][0] for macro in macros if macro[1] == comment]
 
     def overview(self):
         """Blocks of the page portolan(3)."""
@@ -117,6 +122,9 @@ class Header:
         title, _, fields = self.types["portolan_error"]
         yield "title", title
         yield "terms", fields
+        types = {*self.types} - _OF_EVERY_PAGE
+        names = {name for group, _, _ in self.functions for name in group}
+        yield from self.constants([macro for macro in self.macros if not {*_WORD.findall(macro[1] + macro[2][0][1])} & (types | names)])
 
     def group(self, names, comment, prototypes):
         """Blocks of the page of some functions, after their prototypes."""

@@ -89,7 +89,8 @@ session_add(struct session *session, struct wire_frame *frame, uint64_t position
 {
 	struct backlog *backlog = &session->backlog;
 	const struct spool_record record = {frame->kind, backlog->sequence + 1, position,
-	                                    frame->kind == WIRE_BATCH ? frame->batch.rows : 0};
+	                                    frame->kind == WIRE_BATCH ? frame->batch.rows : 0,
+	                                    frame->kind == WIRE_EXAMPLES ? frame->examples.rows : 0};
 	int status;
 
 	assert(!backlog->has_close);
@@ -100,6 +101,7 @@ session_add(struct session *session, struct wire_frame *frame, uint64_t position
 		return status;
 	backlog->sequence = record.sequence;
 	backlog->added_observations += record.observations;
+	backlog->added_texts += record.texts;
 	backlog->has_close |= record.kind == WIRE_CLOSE;
 	return 0;
 }
@@ -133,15 +135,20 @@ session_spill(struct session *session, struct portolan_error *error)
 }
 
 uint64_t
-backlog_saved(const struct backlog *backlog)
+backlog_saved(const struct backlog *backlog, uint64_t *texts)
 {
 	uint64_t saved = 0;
 
-	if (backlog->spooling)
+	*texts = 0;
+	if (backlog->spooling) {
+		*texts = backlog->added_texts - backlog->settled_texts;
 		return backlog->added_observations - backlog->settled_observations;
+	}
 	for (struct backlog_frame *frame = backlog->first; backlog->spool && frame; frame = frame->following)
-		if (frame->record.sequence <= backlog->spooled)
+		if (frame->record.sequence <= backlog->spooled) {
 			saved += frame->record.observations;
+			*texts += frame->record.texts;
+		}
 	return saved;
 }
 
@@ -150,6 +157,7 @@ backlog_note_settled(struct backlog *backlog, const struct spool_record *record)
 {
 	backlog->settled_position = record->position;
 	backlog->settled_observations += record->observations;
+	backlog->settled_texts += record->texts;
 	backlog->closed |= record->kind == WIRE_CLOSE;
 }
 
@@ -247,7 +255,7 @@ session_lend(const struct session *session)
 {
 	struct backlog_frame *frame = session->backlog.next;
 
-	if (session->offered == WIRE_OPEN || session->offered == WIRE_PING)
+	if (!frame || session->offered != frame->record.kind)
 		return NULL;
 	atomic_fetch_add_explicit(&frame->users, 1, memory_order_relaxed);
 	return frame;

@@ -246,7 +246,7 @@ io_save_to_spool(struct portolan_run *run, struct portolan_error *error)
 	/* Even if the file is full, the frames in it are worth keeping. */
 	synced = session->backlog.spool ? spool_sync(session->backlog.spool, status == 0 ? error : NULL) : 0;
 	if (synced == 0)
-		run->saved = backlog_saved(&session->backlog);
+		run->saved = backlog_saved(&session->backlog, &run->texts_saved);
 	return status < 0 ? status : synced;
 }
 

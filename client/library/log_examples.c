@@ -57,20 +57,19 @@ static int
 examples_check_fields(const struct portolan_examples *examples, struct portolan_error *error)
 {
 	if (examples->field_count == 0 || examples->field_count > WIRE_MAX_TEXT_FIELDS)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "there are %zu fields of texts; 1 to %d can be logged at once", examples->field_count,
-		                 WIRE_MAX_TEXT_FIELDS);
+		return error_set(error, PORTOLAN_E_INVALID, "there are %zu fields of texts; a call takes 1 to %d",
+		                 examples->field_count, WIRE_MAX_TEXT_FIELDS);
 	for (size_t f = 0; f < examples->field_count; f++) {
 		const char *name = examples->fields[f].name;
 
 		if (!name || !wire_field_name_is_valid(name, strnlen(name, WIRE_MAX_COLUMN_NAME + 1)))
 			return error_set(
 			        error, PORTOLAN_E_INVALID,
-			        "field '%.64s': a name is 1 to %d of A-Z, a-z, 0-9 and _, begins with a letter, and is "
+			        "field '%.64s': a name is 1 to %d of A-Z, a-z, 0-9, _, begins with a letter, and is "
 			        "not 'id'",
 			        name ? name : "", WIRE_MAX_COLUMN_NAME);
 		if (!examples->fields[f].texts)
-			return error_set(error, PORTOLAN_E_INVALID, "field '%s': texts are missing", name);
+			return error_set(error, PORTOLAN_E_INVALID, "field '%s': no texts", name);
 		for (size_t g = 0; g < f; g++)
 			if (strcmp(name, examples->fields[g].name) == 0)
 				return error_set(error, PORTOLAN_E_INVALID, "field '%s' is there twice", name);
@@ -94,7 +93,7 @@ examples_check_row(const struct portolan_examples *examples, size_t row, struct 
 		if (!field->texts[row])
 			why = "there is no text";
 		else if (bytes > WIRE_MAX_TEXTS)
-			why = "the example's texts have more than 61440 bytes together: log the part that is to be "
+			why = "the example's texts have more than 61440 bytes together: log the part to be "
 			      "shown";
 		else if (!wire_prose_is_valid(field->texts[row], length))
 			why = "it is not UTF-8, or has a null character";
@@ -199,57 +198,50 @@ examples_fill(const struct portolan_examples *examples, size_t first, uint32_t r
 		}
 }
 
-/* Logs the texts, frame by frame. *left: how many examples found no room. */
+/* Logs as many texts as one frame takes, from row *row on, and moves that; under log_mutex. Positive: done; 0: there is
+ * no room, and the user wants no waiting. */
 static int
-examples_log_pieces(struct portolan_run *run, const struct portolan_examples *examples, size_t *left,
-                    struct portolan_error *error)
+examples_log_piece(struct portolan_run *run, const struct portolan_examples *examples, size_t *row,
+                   struct portolan_error *error)
 {
 	int kind = examples->string_ids ? WIRE_ID_STR : WIRE_ID_INT, fixed = atomic_load(&run->id_kind);
+	size_t id_bytes, text_bytes;
+	uint32_t rows = examples_count_piece(run, examples, *row, &id_bytes, &text_bytes);
+	struct frame *frame;
 
 	if (fixed != WIRE_ID_NONE && fixed != kind)
 		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
-	for (size_t row = 0; row < examples->n;) {
-		size_t id_bytes, text_bytes;
-		uint32_t rows = examples_count_piece(run, examples, row, &id_bytes, &text_bytes);
-		struct frame *frame;
+	run->waiting_since = 0;
+	while (!(frame = frames_reserve_examples(&run->frames, FRAMES_KEPT))) {
+		int status = run_wait_for_room(run, error);
 
-		while (!(frame = frames_reserve_examples(&run->frames, FRAMES_KEPT))) {
-			int status = run_wait_for_room(run, error);
-
-			*left = examples->n - row;
-			if (status <= 0)
-				return status;
-		}
-		examples_fill(examples, row, rows, id_bytes, text_bytes, frame);
-		frames_commit_examples(&run->frames, frame, rows);
-		atomic_store_explicit(&run->id_kind, kind, memory_order_relaxed);
-		row += rows;
+		if (status <= 0)
+			return status;
 	}
-	*left = 0;
-	return 0;
+	examples_fill(examples, *row, rows, id_bytes, text_bytes, frame);
+	frames_commit_examples(&run->frames, frame, rows);
+	atomic_store_explicit(&run->id_kind, kind, memory_order_relaxed);
+	atomic_fetch_add(&run->texts, rows);
+	*row += rows;
+	return 1;
 }
 
 /* An earlier collector would end the session for a frame that it does not know; so none is sent to it. */
 static int
 examples_report_none_kept(struct portolan_run *run, struct portolan_error *error)
 {
-	static const char why[] =
-	        "the collector is of an earlier version, and keeps no texts: use portoland of this release, "
-	        "or give the commands --data FILE";
-
 	if (run->strict)
-		return error_set(error, PORTOLAN_E_REFUSED, "run %s: %s", run->name, why);
-	if (!atomic_exchange(&run->warned_texts, true))
-		fprintf(stderr, "portolan: run %s: %s\n", run->name, why);
+		return error_set(error, PORTOLAN_E_REFUSED, "run %s: %s", run->name, session_no_texts);
+	run_warn_no_texts(run);
 	return 0;
 }
 
 int
 portolan_log_examples(portolan_run *run, const struct portolan_examples *examples, struct portolan_error *error)
 {
-	size_t left = 0;
+	size_t row = 0;
 	int status = run_check(run, error);
 
 	if (status == 0)
@@ -260,14 +252,16 @@ portolan_log_examples(portolan_run *run, const struct portolan_examples *example
 		return run_report_end(run, error);
 	if (!run_is_offline(run) && !atomic_load(&run->takes_texts))
 		return examples_report_none_kept(run, error);
-	status = run_lock(run, error);
-	if (status < 0)
-		return status;
-	run->waiting_since = 0;
-	status = examples_log_pieces(run, examples, &left, error);
-	pthread_mutex_unlock(&run->log_mutex);
-	if (status == 0 && left > 0)
-		fprintf(stderr, "portolan: run %s: the texts of %zu examples are dropped: there is no room for them\n",
-		        run->name, left);
-	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status;
+	/* Between frames, other threads may log. */
+	for (status = 1; status > 0 && row < examples->n;) {
+		status = run_lock(run, error);
+		if (status < 0)
+			return status;
+		status = examples_log_piece(run, examples, &row, error);
+		run_unlock(run);
+	}
+	if (status == 0)
+		fprintf(stderr, "portolan: run %s: no room: the texts of %zu examples are dropped\n", run->name,
+		        examples->n - row);
+	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status < 0 ? status : 0;
 }

@@ -25,6 +25,13 @@ io_phase(const struct portolan_run *run)
 	}
 }
 
+void
+run_warn_no_texts(struct portolan_run *run)
+{
+	if (!atomic_exchange(&run->warned_texts, true))
+		fprintf(stderr, "portolan: run %s: %s\n", run->name, session_no_texts);
+}
+
 static void
 io_say_on_stderr(struct portolan_run *run, enum run_phase phase)
 {
@@ -37,6 +44,8 @@ io_say_on_stderr(struct portolan_run *run, enum run_phase phase)
 		        "portolan: run %s: a collector answers, and refuses the run: %s (recording continues in %s)\n",
 		        run->name, run->session.failure.message, run->counters.spool);
 	}
+	if (run->session.texts_are_lost)
+		run_warn_no_texts(run);
 	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
 		fprintf(stderr, "portolan: run %s: a collector answers; the spool is being sent\n", run->name);
 	if (run->session.complaint.code != 0 && run->session.complaint.code != run->complained && was_open) {
@@ -60,6 +69,8 @@ io_publish(struct portolan_run *run, enum run_phase phase)
 	pthread_mutex_lock(&run->mutex);
 	run->counters.settled = backlog->settled_observations;
 	run->counters.saved = run->saved;
+	run->counters.texts_saved = run->texts_saved;
+	run->counters.texts = backlog->settled_texts;
 	run->counters.stats = (struct portolan_stats){
 	        .acknowledged = run->counters.settled > session->refused ? run->counters.settled - session->refused : 0,
 	        .refused = session->refused,

@@ -58,12 +58,23 @@ run_check(const struct portolan_run *run, struct portolan_error *error)
 void
 run_get_counters(struct portolan_run *run, struct run_counters *counters)
 {
-	uint64_t logged = atomic_load(&run->logged);
+	uint64_t logged = atomic_load(&run->logged), texts = atomic_load(&run->texts);
 
 	pthread_mutex_lock(&run->mutex);
 	*counters = run->counters;
 	pthread_mutex_unlock(&run->mutex);
 	counters->missing = logged > counters->settled ? logged - counters->settled : 0;
+	counters->texts = texts > counters->texts ? texts - counters->texts : 0;
+}
+
+#define TEXTS_SIZE 64
+
+/* What a message says behind a number of observations of the texts of examples; "" if there are none. */
+static const char *
+run_say_texts(uint64_t examples, char text[TEXTS_SIZE])
+{
+	snprintf(text, TEXTS_SIZE, examples ? " and the texts of %llu examples" : "", (unsigned long long)examples);
+	return text;
 }
 
 /* Fills in `error`: not everything is on the collector's disk, why, and where the rest is. */
@@ -73,19 +84,23 @@ run_report_missing(struct portolan_run *run, int code, const char *why, struct p
 	unsigned long long dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0, missing, saved,
 	                   all = atomic_load(&run->logged) + dropped;
 	const char *ended = code == PORTOLAN_E_ENDED ? " has ended" : "";
+	char texts_saved[TEXTS_SIZE], texts_lost[TEXTS_SIZE];
 	struct run_counters counters;
 
 	run_get_counters(run, &counters);
 	missing = counters.missing + dropped;
 	saved = counters.saved < missing ? counters.saved : missing;
-	if (saved == 0)
-		return error_set(error, code, "run %s%s: %s: %llu of %llu observations are lost", run->name, ended, why,
-		                 missing, all);
-	return error_set(error, code,
-	                 "run %s%s: %s: %llu of %llu observations are in a file, and %llu are lost: portolan import %s "
-	                 "--store %s",
-	                 run->name, ended, why, saved, all, missing - saved, counters.spool,
-	                 run->embedded.store ? run->embedded.store : "DIR");
+	run_say_texts(counters.texts_saved, texts_saved);
+	run_say_texts(counters.texts > counters.texts_saved ? counters.texts - counters.texts_saved : 0, texts_lost);
+	if (saved == 0 && counters.texts_saved == 0)
+		return error_set(error, code, "run %s%s: %s: %llu of %llu observations%s are lost", run->name, ended,
+		                 why, missing, all, texts_lost);
+	return error_set(
+	        error, code,
+	        "run %s%s: %s: %llu of %llu observations%s are in a file, and %llu%s are lost: portolan import "
+	        "%s --store %s",
+	        run->name, ended, why, saved, all, texts_saved, missing - saved, texts_lost, counters.spool,
+	        run->embedded.store ? run->embedded.store : "DIR");
 }
 
 static int
@@ -171,22 +186,24 @@ run_check_wanted(const struct portolan_run *run, struct portolan_error *error)
 static int
 run_lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 {
+	int status = 0;
+
 	if (pthread_mutex_trylock(&run->log_mutex) == 0)
 		return 0;
-	for (;;) {
+	atomic_fetch_add(&run->queued, 1);
+	while (status == 0) {
 		struct timespec until;
-		int status;
 
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += RUN_SLICE_MS * 1000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		if (pthread_mutex_timedlock(&run->log_mutex, &until) == 0)
-			return 0;
+			break;
 		status = run_check_wanted(run, error);
-		if (status < 0)
-			return status;
 	}
+	atomic_fetch_sub(&run->queued, 1);
+	return status;
 }
 
 int
@@ -201,6 +218,16 @@ run_lock(struct portolan_run *run, struct portolan_error *error)
 	if (status < 0)
 		pthread_mutex_unlock(&run->log_mutex);
 	return status;
+}
+
+void
+run_unlock(struct portolan_run *run)
+{
+	const struct timespec pause = {.tv_nsec = FULL_SLEEP_US * 1000};
+
+	pthread_mutex_unlock(&run->log_mutex);
+	if (atomic_load(&run->queued) > 0) /* the mutex itself would favour this thread, which is running */
+		nanosleep(&pause, NULL);
 }
 
 int
@@ -272,6 +299,7 @@ int
 portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 {
 	struct run_counters counters;
+	char texts[TEXTS_SIZE];
 	int64_t deadline = 0;
 	int status = run_check(run, error);
 	uint64_t position;
@@ -293,8 +321,9 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_CLOSED, "run %s is closed", run->name);
 	run_get_counters(run, &counters);
 	return error_set(error, PORTOLAN_E_TIMEOUT,
-	                 "run %s: %llu of %llu observations are not acknowledged by the collector yet", run->name,
-	                 (unsigned long long)counters.missing, (unsigned long long)atomic_load(&run->logged));
+	                 "run %s: %llu of %llu observations%s are not acknowledged by the collector yet", run->name,
+	                 (unsigned long long)counters.missing, (unsigned long long)atomic_load(&run->logged),
+	                 run_say_texts(counters.texts, texts));
 }
 
 /* Writes what is not acknowledged to the spool. Says so in `error`; or on stderr if the run never had a collector,
@@ -318,7 +347,7 @@ run_save_rest(struct portolan_run *run, struct portolan_error *error)
 		return 0;
 	}
 	run_get_counters(run, &counters);
-	if (counters.missing == 0)
+	if (counters.missing == 0 && counters.texts == 0)
 		return 0;
 	return run_report_missing(run, PORTOLAN_E_TIMEOUT, "not all was acknowledged in time", error);
 }

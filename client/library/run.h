@@ -45,6 +45,7 @@ struct run_counters {
 	uint64_t settled;            /* observations acknowledged, those that the collector refused among them */
 	uint64_t missing;            /* observations logged and not acknowledged, computed by run_get_counters() */
 	uint64_t saved;              /* observations left in a spool file when the run ended */
+	uint64_t texts, texts_saved; /* examples whose texts are not acknowledged; of these, in that file */
 	struct portolan_stats stats; /* for portolan_get_stats(): only the members that the I/O thread counts */
 	char spool[RUN_PATH_SIZE];   /* the spool file, or "" while there is none */
 };
@@ -82,6 +83,8 @@ struct portolan_run {
 	_Atomic bool takes_texts;   /* the collector keeps texts of examples; set by the I/O thread */
 	_Atomic bool warned_refused, warned_full, warned_texts;
 	_Atomic uint64_t logged, refused, dropped, waits; /* counters */
+	_Atomic uint64_t texts;                           /* of how many examples texts were logged */
+	_Atomic unsigned queued;                          /* threads that wait for log_mutex */
 
 	/* Used by the I/O thread alone, from its start on. */
 	void *context, *socket;
@@ -97,7 +100,7 @@ struct portolan_run {
 	int complained;        /* code of the complaint already passed on */
 	bool revival_failed, said_alone;
 	bool unsent; /* the socket has not taken the last frame */
-	uint64_t bytes_sent, saved;
+	uint64_t bytes_sent, saved, texts_saved;
 
 	/* Shared. */
 	pthread_t thread;
@@ -152,6 +155,12 @@ bool run_is_cancelled(const struct portolan_run *run);
 /* Locks log_mutex, unless the run is closed. Waits in slices, to ask options.cancelled. PORTOLAN_E_CANCELLED,
  * PORTOLAN_E_CLOSED. */
 int run_lock(struct portolan_run *run, struct portolan_error *error);
+
+/* Unlocks log_mutex, and leaves it to a thread that waits, before this one locks it again. */
+void run_unlock(struct portolan_run *run);
+
+/* Prints, once, that the collector keeps no texts. */
+void run_warn_no_texts(struct portolan_run *run);
 
 /* Waits for room in the pool; to be called under log_mutex, when all frames are full. 1: try again; 0: there is no
  * room, and the user wants rows to be dropped; negative: the wait was cancelled, or the run has ended

@@ -16,6 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char session_no_texts[] =
+        "the collector is of an earlier version, and keeps no texts: use portoland of this release, "
+        "or give the commands --data FILE";
+
 /* Encodes the `open` frame, with what is known by now: the store's id and the last acknowledged number. The session of
  * a left-over file never asks to overwrite a run. */
 static int
@@ -330,6 +334,24 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 		session_receive_error(session, &frame.error, now);
 }
 
+/* Gives out another frame under the number of one with texts: an earlier collector would take texts for a fault, and end
+ * the session. The end of epoch 0 does no harm: what comes of this epoch later is taken as well. A left-over file stays
+ * instead, with its texts, until a collector takes them. */
+static bool
+session_offer_instead(struct session *session, const struct backlog_frame *texts, struct wire_bytes *bytes)
+{
+	struct wire_frame end = {.kind = WIRE_END_EPOCH, .sequence = texts->record.sequence};
+
+	if (session->backlog.is_left_over) {
+		session_fail(session, session_no_texts);
+		return false;
+	}
+	memcpy(end.session, session->id, WIRE_SESSION_SIZE);
+	session->texts_are_lost = true;
+	session->offered = WIRE_END_EPOCH;
+	return wire_encode(session->encoder, &end, bytes, NULL) == 0;
+}
+
 bool
 session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 {
@@ -349,14 +371,9 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	if (session->state != SESSION_OPEN)
 		return false;
 	next = session->backlog.next;
-	/* It would take the frame for a fault, and end the session without a word of texts. */
-	if (next && next->record.kind == WIRE_EXAMPLES && !session->takes_texts) {
-		session_fail(session,
-		             "texts of examples were logged, and the collector is of an earlier version, which keeps "
-		             "none: use portoland of this release");
-		return false;
-	}
 	if (next && session_may_be_under_way(session, next->size)) {
+		if (next->record.kind == WIRE_EXAMPLES && !session->takes_texts)
+			return session_offer_instead(session, next, frame);
 		session->offered = next->record.kind;
 		*frame = (struct wire_bytes){next->data, next->size};
 		return true;

@@ -62,7 +62,8 @@ struct backlog {
 	bool has_close;    /* `close` was added or read: nothing may follow */
 
 	/* Over all acknowledged frames: the last one's position, and the number of observations. */
-	uint64_t settled_position, settled_observations;
+	uint64_t settled_position, settled_observations, settled_texts;
+	uint64_t added_texts;                              /* examples with texts, as observations below */
 	uint64_t added_observations, spooled_observations; /* observations ever added; of these, written to a file */
 };
 
@@ -96,12 +97,15 @@ struct session {
 	/* For the user. */
 	enum wire_id_kind id_kind;       /* from `opened` */
 	bool takes_texts;                /* from `opened`: the collector takes WIRE_EXAMPLES */
+	bool texts_are_lost;             /* there were some, for a collector that takes none */
 	uint64_t opened_count;           /* how often the session became SESSION_OPEN */
 	uint64_t replaced, refused;      /* observations of this session, as the collector counts them */
 	struct portolan_error failure;   /* SESSION_FAILED, SESSION_ALONE, a damaged left-over file; code 0: none */
 	enum wire_error_code refusal;    /* the collector's error code; 0: the library itself failed */
 	struct portolan_error complaint; /* the last `refused` or `unavailable`; code 0: none */
 };
+
+extern const char session_no_texts[]; /* why an earlier collector gets no texts */
 
 /* `open`: the encoded `open` frame, with the session's id; copied. */
 int session_init(struct session *session, struct wire_bytes open, int64_t now, struct portolan_error *error);
@@ -140,7 +144,7 @@ void session_sent(struct session *session, int64_t now);
 
 /* Lends the memory of the frame that session_next() has just given out to whoever sends it. It stays valid even if the
  * frame is acknowledged, or sent once more, or its session ends. session_take_back() must follow once, on any thread.
- * NULL: the frame is not kept (`open`, `ping`), and must be copied. */
+ * NULL: the frame is not kept (`open`, `ping`, one in place of texts), and must be copied. */
 struct backlog_frame *session_lend(const struct session *session);
 void session_take_back(void *data, void *frame); /* for libzmq to call; `data` is not used */
 
@@ -151,8 +155,8 @@ backlog_is_empty(const struct backlog *backlog)
 	return !backlog->spooling && backlog->acknowledged >= backlog->sequence;
 }
 
-/* How many observations in the file are not acknowledged. Also right if the file could not take every frame. */
-uint64_t backlog_saved(const struct backlog *backlog);
+/* How many observations, and examples with texts, in the file are not acknowledged. Also right if the file could not take every frame. */
+uint64_t backlog_saved(const struct backlog *backlog, uint64_t *texts);
 
 /* Three functions of backlog.c for session.c. This one reads the next frame to be sent from the file, if none is in
  * memory. If the file cannot be read any more, its frames are lost, and the session ends. A lack of memory only delays

@@ -1,6 +1,8 @@
 /* texts.c: reads the arguments of log_examples(): lists of str, whose texts stay where they are. */
 #include "module.h"
 
+#include <string.h>
+
 /* Finds the UTF-8 of the str objects of a list, which keep owning it. */
 static int
 examples_open_field(struct pinned_examples *pinned, size_t f, PyObject *name, PyObject *list)
@@ -11,8 +13,15 @@ examples_open_field(struct pinned_examples *pinned, size_t f, PyObject *name, Py
 	size_t *lengths;
 	Py_ssize_t size;
 
-	field->name = PyUnicode_AsUTF8AndSize(name, NULL);
-	if (!field->name || !(pinned->owners[f] = PySequence_Tuple(list)))
+	field->name = PyUnicode_AsUTF8AndSize(name, &size);
+	if (!field->name)
+		return -1;
+	if (strlen(field->name) != (size_t)size) {
+		PyErr_Format(PyExc_ValueError, "%R cannot be a field's name: it has a null character", name);
+		return -1;
+	}
+	pinned->owners[f] = PySequence_Tuple(list);
+	if (!pinned->owners[f])
 		return -1;
 	if ((size_t)PyTuple_Size(pinned->owners[f]) != n) {
 		PyErr_Format(PyExc_ValueError, "%s has %zd texts, ids %zu entries", field->name,

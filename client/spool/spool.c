@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define VERSION 2
+#define VERSION_WITH_TEXTS 3 /* of a file in which there are texts, which earlier programs do not know */
 #define LONGEST_TARGET 8192
 #define TRIES 100 /* as another run may remove the directory, or the empty file, just before it is used */
 
@@ -38,7 +39,7 @@ struct header {
 
 struct head {
 	uint32_t size, kind;
-	uint64_t sequence, position, observations, check;
+	uint64_t sequence, position, count, check;
 };
 
 _Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
@@ -241,7 +242,7 @@ spool_make_file(struct spool *spool, const char *directory, struct portolan_erro
 static struct header
 spool_make_header(const struct spool *spool)
 {
-	struct header header = {.version = VERSION,
+	struct header header = {.version = spool->has_texts ? VERSION_WITH_TEXTS : VERSION,
 	                        .open_size = (uint32_t)spool->open_size,
 	                        .first = spool->first,
 	                        .has_store = spool->has_store,
@@ -291,15 +292,20 @@ spool_begin(struct spool *spool, const struct spool_session *session, uint64_t f
 	return spool_append_bytes(spool, &header, sizeof(header), spool->open, size + target_size, error);
 }
 
+static int
+spool_rewrite_header(const struct spool *spool, struct portolan_error *error)
+{
+	struct header header = spool_make_header(spool);
+
+	return spool_write_at(spool, 0, &header, sizeof(header)) < 0 ? spool_fail(spool, "write it", error) : 0;
+}
+
 int
 spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struct portolan_error *error)
 {
-	struct header header;
-
 	memcpy(spool->store, store, sizeof(spool->store));
 	spool->has_store = true;
-	header = spool_make_header(spool);
-	return spool_write_at(spool, 0, &header, sizeof(header)) < 0 ? spool_fail(spool, "write it", error) : 0;
+	return spool_rewrite_header(spool, error);
 }
 
 void
@@ -375,11 +381,11 @@ spool_read_header(struct spool *spool, struct portolan_error *error)
 		return status;
 	if (status == SPOOL_END || memcmp(header.magic, magic, sizeof(magic)) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no spool file", spool->path);
-	if (header.version != VERSION)
+	if (header.version != VERSION && header.version != VERSION_WITH_TEXTS)
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "spool %s is of version %u; this program knows version %d: use %s portolan",
-		                 spool->path, header.version, VERSION,
-		                 header.version > VERSION ? "a newer" : "the same version of");
+		                 "spool %s is of version %u; this program knows versions 2 and 3: use %s portolan",
+		                 spool->path, header.version,
+		                 header.version > VERSION_WITH_TEXTS ? "a newer" : "the same version of");
 	if (header.open_size > WIRE_MAX_FRAME || header.target_size > LONGEST_TARGET || header.first == 0)
 		return spool_damaged(spool, error);
 	body = header.open_size + header.target_size;
@@ -390,6 +396,7 @@ spool_read_header(struct spool *spool, struct portolan_error *error)
 		return status;
 	if (status == SPOOL_END || header.check != check_of(&header, sizeof(header), spool->open, body))
 		return spool_damaged(spool, error);
+	spool->has_texts = header.version == VERSION_WITH_TEXTS;
 	spool->has_store = header.has_store != 0;
 	memcpy(spool->store, header.store, sizeof(spool->store));
 	spool->first = spool->next = header.first;
@@ -424,9 +431,20 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 	                    .kind = record->kind,
 	                    .sequence = record->sequence,
 	                    .position = record->position,
-	                    .observations = record->observations};
-	int status;
+	                    .count = record->observations + record->texts};
+	int status = 0;
 
+	/* On disk before there are texts: never does a file of the earlier version hold some. */
+	if (record->kind == WIRE_EXAMPLES && !spool->has_texts) {
+		spool->has_texts = true;
+		status = spool_rewrite_header(spool, error);
+		if (status == 0)
+			status = spool_sync(spool, error);
+		if (status < 0) {
+			spool->has_texts = false;
+			return status;
+		}
+	}
 	head.check = check_of(&head, sizeof(head), frame, size);
 	status = spool_append_bytes(spool, &head, sizeof(head), frame, size, error);
 	if (status == 0)
@@ -466,7 +484,11 @@ spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *
 		return status;
 	if (head.check != check_of(&head, sizeof(head), spool->buffer, head.size))
 		return spool_damaged(spool, error);
-	*record = (struct spool_record){(enum wire_kind)head.kind, head.sequence, head.position, head.observations};
+	*record = (struct spool_record){(enum wire_kind)head.kind, head.sequence, head.position, head.count, 0};
+	if (head.kind == WIRE_EXAMPLES) {
+		record->texts = head.count;
+		record->observations = 0;
+	}
 	*frame = (struct wire_bytes){spool->buffer, head.size};
 	spool->at += sizeof(head) + head.size;
 	spool->next++;

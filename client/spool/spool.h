@@ -3,13 +3,13 @@
  * I/O thread writes and sends them; `import` of the collector reads them too.
  *
  *	header	16 bytes "portolan spool\n\0"
- *		u4 version (2); u4 size of the `open` frame; u8 sequence number of the first record's frame
+ *		u4 version (2; 3 where a record has texts of examples); u4 size of the `open` frame; u8 sequence number of the first record's frame
  *		16 bytes id of the store that the session belongs to; u4 1 if that id is known
  *		u4 size of the target; u8 check of these 56 bytes and of what follows
  *		the session's `open` frame (WIRE.md)
  *		the target, text: the endpoint, or the store's directory, where the session was to be recorded
  *	record	u4 size of the frame; u4 kind (enum wire_kind, of a frame that has a sequence number); u8 that number
- *		u8 position (of use to its writer only); u8 observations in the frame
+ *		u8 position (of use to its writer only); u8 observations in the frame, or examples with texts
  *		u8 check of these 32 bytes and of the frame
  *		the frame
  *
@@ -39,6 +39,7 @@ enum {
 struct spool_record {
 	enum wire_kind kind; /* of the frame, which has a sequence number */
 	uint64_t sequence, position, observations;
+	uint64_t texts; /* examples with texts in the frame */
 };
 
 struct spool {
@@ -50,6 +51,7 @@ struct spool {
 	const char *target;             /* endpoint or store directory for which it was recorded; lies behind `open` */
 	uint8_t store[WIRE_STORE_SIZE]; /* id of the store it belongs to */
 	bool has_store;                 /* the id is known */
+	bool has_texts;                 /* the file may hold texts of examples, and its header says so */
 	uint64_t first;                 /* sequence number of the first record */
 	uint64_t limit;                 /* bytes */
 	uint64_t end, at;    /* end: offset after the last record written; at: of the next record to be read */

@@ -215,8 +215,8 @@ PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t 
 PORTOLAN_PUBLIC int portolan_log_loss(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
                                       const float *losses, struct portolan_error *error);
 
-#define PORTOLAN_TEXT_FIELDS 8     /* of one call */
-#define PORTOLAN_TEXTS_BYTES 61440 /* of all texts of an example, together */
+#define PORTOLAN_TEXT_FIELDS 8     /* of one call of portolan_log_examples() */
+#define PORTOLAN_TEXTS_BYTES 61440 /* of all texts of an example in portolan_log_examples(), together */
 
 /* One text for each example, under a name that the caller chooses: the same by which --text-field and --text of the
  * commands name it. */
@@ -239,8 +239,9 @@ struct portolan_examples {
 
 /*
  * Keeps texts of examples in the store, with the run, so that commands which show examples need no --data. Without this
- * call no text leaves the program. Removing the run removes them. An example may have texts before it is observed, and
- * texts that are logged again replace those of that example, all fields together.
+ * call no text leaves the program. Removing the run removes them; their bytes stay in the store's file until the collector
+ * uses those pages again. An example may have texts before it is observed, and texts that are logged again replace those
+ * of that example, all fields together.
  *
  * Waits, spools and is acknowledged as portolan_log(); PORTOLAN_DROP: texts that find no room are dropped, with a line on
  * stderr. An id, a name or a text that is not as it must be, or an example with more than PORTOLAN_TEXTS_BYTES, fails the

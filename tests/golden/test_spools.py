@@ -57,4 +57,4 @@ def test_a_newer_spool_is_refused(tmp_path):
     with open(path, "r+b") as file:
         file.seek(16)
         file.write((99).to_bytes(4, "little"))
-    assert "is of version 99; this program knows version 2: use a newer portolan" in bring(path, tmp_path / "store", status=1)
+    assert "is of version 99; this program knows versions 2 and 3: use a newer portolan" in bring(path, tmp_path / "store", status=1)

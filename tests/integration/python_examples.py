@@ -192,14 +192,20 @@ def test_arguments(store):
                 (ValueError, "row 1, id 1: it is not UTF-8, or has a null character", range(2), {"text": ["a", "\0"]}),
                 (ValueError, "not valid Unicode", range(1), {"text": ["\ud800"]}),
                 (ValueError, "field 'id'", range(1), {"id": ["a"]}),
-                (ValueError, "id 0: its texts have more than 61440 bytes", range(1), {"text": ["é" * 30000], "more": ["é" * 3000]}),
+                (ValueError, "id 0: the example's texts have more than 61440 bytes", range(1), {"text": ["é" * 30000], "more": ["é" * 3000]}),
                 (ValueError, "1 to 8 fields", range(1), {f"f{i}": ["a"] for i in range(9)}),
                 (ValueError, "1 to 8 fields", range(1), {}),
-                (TypeError, "must be a list of strings", range(1), {"text": "a"}),
+                (ValueError, "'te.+xt' cannot be a field's name: it has a null character", range(1), {"te\0xt": ["a"]}),
+                (TypeError, "text must be a list of strings, one for each id, not str", range(1), {"text": "a"}),
+                (TypeError, "text must be a list of strings, one for each id, not dict", range(1), {"text": {"a": "b"}}),
                 (TypeError, r"text\[0\] must be a string", range(1), {"text": [None]})):
             with pytest.raises(error, match=says):
                 run.log_examples(ids, **fields)
         run.log_examples([], text=[])
+        run.log_examples(range(N), ids=TEXTS, self=TEXTS)  # names like any other
+        train(run)
+    shown = json.loads(portolan_says("show", "run", "7", "--store", store, "--json"))
+    assert shown["examples"][0]["text"] == {"ids": TEXTS[7], "self": TEXTS[7]}
 
 
 def test_the_limit_is_said_and_the_run_goes_on(store, tmp_path, capfd):

@@ -2,6 +2,8 @@
  * a collector that keeps none. */
 #include "run_fixture.h"
 
+#include <portolan/clock.h>
+
 #define N 5000
 
 struct logged {
@@ -72,8 +74,8 @@ test_the_longest(void **state)
 	logged.ids[0] = 4711;
 	assert_int_equal(portolan_log_examples(run, &examples, &error), PORTOLAN_E_INVALID);
 	assert_string_equal(error.message,
-	                    "row 0, id 4711: its texts have more than 61440 bytes together: log the part that "
-	                    "is to be shown");
+	                    "field 'text': row 0, id 4711: the example's texts have more than 61440 bytes "
+	                    "together: log the part to be shown");
 	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
 	assert_int_equal(fake_get(fake, &fake->texts), 3);
 	assert_int_equal(fake_get(fake, &fake->undecodable), 0);
@@ -104,7 +106,7 @@ test_arguments(void **state)
 	logged.texts[1] = NULL;
 	REFUSES("field 'text': row 1, id 1: there is no text");
 	logged.texts[1] = "\xc3(";
-	REFUSES("field 'text': row 1, id 1, is not UTF-8");
+	REFUSES("field 'text': row 1, id 1: it is not UTF-8, or has a null character");
 	logged.texts[1] = logged.texts[2] = "a\0b";
 	field.lengths = lengths; /* with the null character */
 	REFUSES("field 'text': row 2, id 2: it is not UTF-8, or has a null character");
@@ -119,7 +121,7 @@ test_arguments(void **state)
 		nine[f] = field;
 	examples.fields = nine;
 	examples.field_count = PORTOLAN_TEXT_FIELDS + 1;
-	REFUSES("there are 9 fields of texts; 1 to 8 can be logged at once");
+	REFUSES("there are 9 fields of texts; a call takes 1 to 8");
 	examples.field_count = 2;
 	REFUSES("field 'text' is there twice");
 	examples.field_count = 0;
@@ -161,6 +163,123 @@ test_an_earlier_collector(void **state)
 	fake_stop(fake);
 }
 
+/* What stderr says while `run` is closed, which is to succeed. */
+static void
+close_and_read(portolan_run *run, char *said, size_t size)
+{
+	int saved = dup(STDERR_FILENO), ends[2], status;
+	ssize_t length;
+
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	status = portolan_close(run, 0, NULL);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(ends[1]);
+	length = read(ends[0], said, size - 1);
+	said[length < 0 ? 0 : length] = '\0';
+	close(ends[0]);
+	assert_int_equal(status, 0);
+}
+
+/* No collector comes: texts are named, and the file in which they are. */
+static void
+test_no_collector(void **state)
+{
+	static struct logged logged;
+	struct fake *fake = *state;
+	struct portolan_text_field field;
+	struct portolan_examples examples = examples_of(&logged, &field, 200, "x");
+	char said[1000];
+	portolan_run *run;
+
+	for (int rows = 0; rows <= 10; rows += 10) {
+		run = open_with(fake, (struct portolan_options){.spool = "spool", .open_timeout_ms = 50});
+		assert_int_equal(portolan_log_examples(run, &examples, NULL), 0);
+		log_rows(run, 0, 0, (size_t)rows);
+		close_and_read(run, said, sizeof(said));
+		assert_non_null(
+		        strstr(said, rows ? "10 of 10 observations and the texts of 200 examples are in a file, "
+		                            "and 0 are lost: portolan import /"
+		                          : "0 of 0 observations and the texts of 200 examples are in a file, "
+		                            "and 0 are lost: portolan import /"));
+	}
+}
+
+/* Of a run that began without a collector, an earlier one gets all but the texts. */
+static void
+test_an_earlier_collector_comes_late(void **state)
+{
+	static struct logged logged;
+	struct fake *fake = *state;
+	struct portolan_text_field field;
+	struct portolan_examples examples = examples_of(&logged, &field, N, "a text of a certain length");
+	portolan_run *run = open_with(fake, (struct portolan_options){.spool = "spool", .open_timeout_ms = 50});
+
+	assert_int_equal(portolan_log_examples(run, &examples, NULL), 0);
+	log_rows(run, 0, 0, 100);
+	fake_start(fake);
+	fake_wait(fake, &fake->rows, 100);
+	assert_int_equal(portolan_log_examples(run, &examples, NULL), 0);
+	log_rows(run, 1, 0, 100);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	assert_int_equal(fake_get(fake, &fake->rows), 200);
+	assert_int_equal(fake_get(fake, &fake->texts), 0);
+	assert_int_equal(fake_get(fake, &fake->undecodable), 0);
+	fake_stop(fake);
+}
+
+struct other {
+	portolan_run *run;
+	_Atomic bool over;
+	int64_t longest; /* ms of one call */
+};
+
+static void *
+log_meanwhile(void *argument)
+{
+	struct other *other = argument;
+
+	while (!atomic_load(&other->over)) {
+		int64_t began = clock_ms(), took;
+
+		log_rows(other->run, 0, 0, 10);
+		took = clock_ms() - began;
+		other->longest = took > other->longest ? took : other->longest;
+	}
+	return NULL;
+}
+
+/* Another thread logs while many texts are logged: it waits for a frame, and not for all of them. */
+static void
+test_other_threads_log_meanwhile(void **state)
+{
+	static struct logged logged;
+	struct fake *fake = *state;
+	char *text = calloc(1, 20001);
+	struct portolan_text_field field;
+	struct portolan_examples examples = examples_of(&logged, &field, N, memset(text, 'x', 20000));
+	struct other other = {0};
+	pthread_t thread;
+	int64_t began;
+
+	fake->takes_texts = true;
+	fake_start(fake);
+	other.run = open_with(fake, (struct portolan_options){.ring_bytes = 1 << 20});
+	assert_int_equal(pthread_create(&thread, NULL, log_meanwhile, &other), 0);
+	began = clock_ms();
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(portolan_log_examples(other.run, &examples, NULL), 0);
+	began = clock_ms() - began;
+	atomic_store(&other.over, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(portolan_close(other.run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	assert_int_equal(fake_get(fake, &fake->texts), 2 * N);
+	assert_in_range(4 * other.longest, 0, began);
+	fake_stop(fake);
+	free(text);
+}
+
 int
 main(void)
 {
@@ -169,6 +288,9 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_the_longest, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_arguments, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_an_earlier_collector, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_no_collector, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_an_earlier_collector_comes_late, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_other_threads_log_meanwhile, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

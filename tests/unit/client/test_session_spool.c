@@ -417,7 +417,7 @@ test_left_over_and_forged(void **state)
 	snprintf(path, sizeof(path), "%s/3031323334353637.spool", spools);
 	snprintf(rejected, sizeof(rejected), "%s.rejected", path);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct spool_record record = {cases[i].said, 6, 0, 0};
+		const struct spool_record record = {cases[i].said, 6, 0, 0, 0};
 		struct wire_frame frame = cases[i].held;
 		unsigned sent = 0;
 

@@ -100,7 +100,7 @@ create(const struct fixture *fixture)
 static int
 append(struct spool *spool, size_t i, struct portolan_error *error)
 {
-	const struct spool_record record = {WIRE_BATCH, FIRST + i, 100 * i, 10 * i};
+	const struct spool_record record = {WIRE_BATCH, FIRST + i, 100 * i, 10 * i, 0};
 
 	return spool_append(spool, &record, frames[i], strlen(frames[i]), error);
 }
@@ -250,7 +250,7 @@ static void
 test_kinds_that_have_no_number(void **state)
 {
 	struct fixture *fixture = *state;
-	struct spool_record record = {WIRE_BATCH, FIRST, 0, 0};
+	struct spool_record record = {WIRE_BATCH, FIRST, 0, 0, 0};
 	struct portolan_error error;
 	struct wire_bytes frame;
 
@@ -457,6 +457,49 @@ test_what_is_no_spool(void **state)
 	assert_non_null(strstr(error.message, "spool: cannot make /proc/nothing"));
 }
 
+static uint8_t
+version_of(const struct fixture *fixture)
+{
+	int file = open(fixture->path, O_RDONLY);
+	uint8_t version = 0;
+
+	assert_int_equal(pread(file, &version, 1, 16), 1);
+	close(file);
+	return version;
+}
+
+/* From the first record with texts on, the file says that earlier programs cannot read it; an import tells texts from
+ * observations. */
+static void
+test_texts_have_a_version(void **state)
+{
+	const struct spool_record texts = {WIRE_EXAMPLES, FIRST + RECORDS, 5, 0, 17};
+	struct fixture *fixture = *state;
+	struct spool *spool = create(fixture);
+	struct spool_record record;
+	struct wire_bytes frame;
+
+	for (size_t i = 0; i < RECORDS; i++)
+		assert_int_equal(append(spool, i, NULL), 0);
+	assert_int_equal(version_of(fixture), 2);
+	assert_int_equal(spool_append(spool, &texts, "texts", 5, NULL), 0);
+	assert_int_equal(version_of(fixture), 3);
+	assert_int_equal(spool_set_store(spool, session_id, NULL), 0);
+	assert_int_equal(version_of(fixture), 3);
+	spool_close(spool);
+	assert_int_equal(spool_open(&spool, fixture->path, false, NULL), 0);
+	for (size_t i = 0; i < RECORDS; i++) {
+		assert_int_equal(spool_read(spool, &record, &frame, NULL), 0);
+		assert_int_equal(record.observations, 10 * i);
+		assert_int_equal(record.texts, 0);
+	}
+	assert_int_equal(spool_read(spool, &record, &frame, NULL), 0);
+	assert_int_equal(record.observations, 0);
+	assert_int_equal(record.texts, 17);
+	assert_int_equal(spool_read(spool, &record, &frame, NULL), SPOOL_END);
+	spool_close(spool);
+}
+
 /* A newer file is not guessed at. */
 static void
 test_a_newer_version(void **state)
@@ -464,15 +507,15 @@ test_a_newer_version(void **state)
 	struct fixture *fixture = *state;
 	struct portolan_error error;
 	struct spool *spool;
-	uint8_t three = 3;
+	uint8_t four = 4;
 	int file;
 
 	write_all(fixture);
 	file = open(fixture->path, O_RDWR);
-	assert_int_equal(pwrite(file, &three, 1, 16), 1);
+	assert_int_equal(pwrite(file, &four, 1, 16), 1);
 	close(file);
 	assert_int_equal(spool_open(&spool, fixture->path, false, &error), PORTOLAN_E_INVALID);
-	assert_non_null(strstr(error.message, "is of version 3; this program knows version 2"));
+	assert_non_null(strstr(error.message, "is of version 4; this program knows versions 2 and 3"));
 }
 
 int
@@ -492,6 +535,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_an_empty_file_is_removed, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_file_removed_while_it_is_made, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_what_is_no_spool, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_texts_have_a_version, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_newer_version, setup, teardown),
 	};
 

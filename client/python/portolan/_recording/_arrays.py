@@ -8,7 +8,7 @@ of those libraries is imported. Lists are copied into arrays of the standard lib
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from portolan._portolan import is_ready
@@ -101,7 +101,7 @@ def identifiers(values: Any) -> Any:
 
 def texts(values: Any, name: str) -> list[Any]:
     """A list of strings; the strings themselves are checked where they are read."""
-    if isinstance(values, (str, bytes, bytearray)) or not hasattr(values, "__iter__"):
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{name} must be a list of strings, one for each id, not {type(values).__name__}")
     return values if isinstance(values, list) else list(values)
 

@@ -270,11 +270,11 @@ class Run:
         if left is not None:
             self._finish_log(left, epoch, _LOSSES, "loss", ids, loss, None, columns=own)
 
-    def log_examples(self, ids: Any, **fields: Sequence[str]) -> None:
+    def log_examples(self, ids: Any, /, **fields: Sequence[str]) -> None:
         """Keep texts of n examples in the store, with the run: `portolan show`, `report`, `serve`, ... then need no ``--data``.
 
         Nothing but this call takes a text out of the program. The texts are as private as the store, and go with the run when it is
-        removed. Once per run is enough, at any time. Texts that are logged again replace those of that example, all fields together.
+        removed; their bytes stay in the store's file until its pages are used again. Once per run is enough, at any time. Texts that are logged again replace those of that example, all fields together.
 
         Args:
             ids: as for log_logits(): the same ids.
