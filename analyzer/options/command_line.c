@@ -409,17 +409,17 @@ options_claim_files(const struct common_options *request)
 	return code < 0 ? options_wrong(request, "%s", error.message) : 0;
 }
 
-/* Takes the action from the operands, checks options against one another, and claims the files. 0, or the status of
- * options_wrong(). */
+/* Takes the action from the operands, claims the files, and checks options against one another. 0, or the status of
+ * options_wrong(). The store is opened for the texts that it keeps only if no output is one of its files. */
 static int
 options_check(struct common_options *request)
 {
 	const struct option_spec *option;
-	int status = options_check_operands(request) ?: options_keep_data(request);
+	int status = options_check_operands(request) ?: options_claim_files(request) ?: options_keep_data(request);
 
 	for (size_t i = 0; (option = option_at(request->command, i)) != NULL && status == 0; i++)
 		status = options_check_option(request, option, request->given & UINT64_C(1) << i);
-	return status == 0 ? options_claim_files(request) : status;
+	return status;
 }
 
 int

@@ -62,8 +62,7 @@ batch_check_shape(const struct portolan_batch *batch, struct portolan_error *err
 		bool broken;
 		const char *rule;
 	} rules[] = {
-	        {memcmp(batch->reserved, none.reserved, sizeof(none.reserved)) != 0,
-	         batch_unknown},
+	        {memcmp(batch->reserved, none.reserved, sizeof(none.reserved)) != 0, batch_unknown},
 	        {batch->kind < PORTOLAN_LOGITS || batch->kind > PORTOLAN_LOSSES,
 	         "kind is not one of enum portolan_scores"},
 	        {batch->kind == PORTOLAN_SIGNALS &&

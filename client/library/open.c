@@ -115,8 +115,7 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	        {!o->store == !o->endpoint, "give store (a directory) or endpoint, and not both"},
 	        {options_is_empty(o->store), "store is empty; give a directory"},
 	        {options_is_empty(o->spool), "spool is empty; give a directory"},
-	        {memcmp(o->reserved, none.reserved, sizeof(none.reserved)) != 0,
-	         batch_unknown},
+	        {memcmp(o->reserved, none.reserved, sizeof(none.reserved)) != 0, batch_unknown},
 	        {options_is_empty(o->keys), "keys is empty; give a directory"},
 	        {o->keys && !is_tcp, "keys are for an endpoint tcp://HOST:PORT; a store's own socket, and ipc://, are "
 	                             "guarded by their files' permissions"},

@@ -1,6 +1,7 @@
 """The golden frames of the wire's version 2 (tests/wire): today's collector takes each that a client sends, gives the answer that WIRE.md names, and stores the
 rows. What the answers decode to, field by field, tests/unit/client/test_wire.c says, for the client's side."""
 
+import json
 import os
 import pathlib
 import struct
@@ -66,6 +67,37 @@ def test_ids_that_are_texts(client, tmp_path):
     client.wait_for(2)
     observed, _ = dump(str(tmp_path / "store"), "snli/seed1")
     assert observed == {("a-1", 0): (0.5, True), ("a-1", 1): (0.25, False), ("é", 1): (1.0, True)}
+
+
+def test_texts(client, tmp_path):
+    send(client, "open")
+    assert client.expect("opened")["texts"] is True
+    for sequence in range(1, 5):
+        client.batch(sequence, 0, [7, 8], [0.5, 0.25], [True, False])
+    send(client, "examples")
+    assert client.wait_for(5).get("refused", 0) == 0
+    shown = json.loads(packed.texts(os.environ["PORTOLAN"], tmp_path / "store", "snli/seed1", [7, 8]))
+    wanted = msgpack.unpackb(golden("examples"))
+    assert [list(one) for one in shown] == [wanted["fields"]] * 2 and [text.encode() for one in shown for text in one.values()] == split(wanted["texts"])
+
+
+def test_texts_of_ids_that_are_texts(client):
+    send(client, "open")
+    client.expect("opened")
+    for sequence in range(1, 6):
+        client.batch(sequence, 0, ["a-1"], [0.5], [True])
+    send(client, "examples-str")
+    assert client.wait_for(6).get("refused", 0) == 0
+
+
+def split(texts):
+    """The texts of a frame: each a length in four bytes, and its bytes."""
+    parts = []
+    while texts:
+        size = struct.unpack_from("<I", texts)[0]
+        parts.append(texts[4:4 + size])
+        texts = texts[4 + size:]
+    return parts
 
 
 def test_losses(client):
