@@ -138,6 +138,8 @@ def check_same(table, expected, tolerance=1e-9, windows=False):
         wanted, column = expected[name], table[name].combine_chunks()
         if wanted.dtype.kind == "U":
             assert (np.array(column.to_pylist())[order] == wanted).all(), name
+        elif wanted.dtype.kind == "b":
+            assert pa.types.is_boolean(column.type) and (np.array(column.to_pylist())[order] == wanted).all(), name
         elif wanted.dtype.kind == "i":
             got = column.fill_null(-1).to_numpy(zero_copy_only=False)[order]
             assert (got == wanted).all(), f"{name}: {got[got != wanted][:5]} for {wanted[got != wanted][:5]}"
