@@ -73,7 +73,9 @@ run_get_counters(struct portolan_run *run, struct run_counters *counters)
 static const char *
 run_say_texts(uint64_t examples, char text[TEXTS_SIZE])
 {
-	snprintf(text, TEXTS_SIZE, examples ? " and the texts of %llu examples" : "", (unsigned long long)examples);
+	text[0] = '\0';
+	if (examples > 0)
+		snprintf(text, TEXTS_SIZE, " and the texts of %llu examples", (unsigned long long)examples);
 	return text;
 }
 
