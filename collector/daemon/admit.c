@@ -338,7 +338,7 @@ admit_refuse_for_now(struct ingest *ingest, const struct peer *peer, const struc
 		            "the store cannot be written now; try again");
 		return true;
 	}
-	if (session && peer_is_same(&session->peer, peer))
+	if (session && peer_is_same(sessions_peer(session), peer))
 		return false;
 	if ((session || count < most) && (!connection || connection->sessions < most / 16))
 		return false;

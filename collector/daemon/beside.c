@@ -60,7 +60,7 @@ beside_note_batch(struct ingest *ingest, struct session *session, struct portola
 	/* A session of an earlier collector has to open here before its next batch, which then counts as its first
 	 * one. */
 	for (struct session *other = session->began ? NULL : run->sessions; other; other = other->next_in_run)
-		if (other != session && other->peer.size && !other->late &&
+		if (other != session && other->connection && !other->late &&
 		    !session_goes_with(other, session->launch, session->rank))
 			other->superseded = session->number + 1;
 	session->began = true;

@@ -92,7 +92,7 @@ commit_send_complaints(struct ingest *ingest)
 		const struct complaint *complaint = (struct complaint *)link;
 		const struct session *session = complaint->session;
 
-		reply_error(ingest, &session->peer, session->id, complaint->code, complaint->sequence, "%s",
+		reply_error(ingest, sessions_peer(session), session->id, complaint->code, complaint->sequence, "%s",
 		            complaint->error.message);
 	}
 	commit_forget_complaints(ingest);
@@ -191,7 +191,7 @@ commit_send_owed(struct ingest *ingest, struct session *session, struct portolan
 {
 	if (session->owes & OWES_REMOVED) {
 		session->owes = OWES_NOTHING;
-		reply_removed(ingest, &session->peer, session);
+		reply_removed(ingest, sessions_peer(session), session);
 	} else if (session->now.state == SESSION_GONE) {
 		sessions_remove(&ingest->sessions, session);
 	} else if (session->owes) {
@@ -255,9 +255,9 @@ commit_take_back(struct ingest *ingest, struct session *session, const char *rea
 	session->owes = OWES_NOTHING;
 	if (session->fresh) {
 		if (commit_run_is_lost(run))
-			reply_removed(ingest, &session->peer, session);
+			reply_removed(ingest, sessions_peer(session), session);
 		else
-			reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
+			reply_error(ingest, sessions_peer(session), session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 		sessions_remove(&ingest->sessions, session);
 		if (run->fresh && !run->sessions)
 			sessions_remove_run(&ingest->sessions, run);
@@ -268,7 +268,7 @@ commit_take_back(struct ingest *ingest, struct session *session, const char *rea
 	session->gap = session->now.sequence != session->stored.sequence;
 	session->now = session->stored;
 	if (session->gap && !commit_run_is_lost(run))
-		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
+		reply_error(ingest, sessions_peer(session), session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 }
 
 static void
@@ -307,7 +307,7 @@ commit_close_lost(struct ingest *ingest, struct run *run)
 		sessions_set_state(&ingest->sessions, session, SESSION_REMOVED);
 		session->stored.state = SESSION_REMOVED;
 		session->owes = OWES_NOTHING;
-		reply_removed(ingest, &session->peer, session);
+		reply_removed(ingest, sessions_peer(session), session);
 	}
 }
 

@@ -241,11 +241,11 @@ ingest_report_gap(struct ingest *ingest, const struct session *session, uint64_t
 {
 	session->run->counters.gaps += sequence != 0;
 	if (ingest->health == INGEST_UNAVAILABLE)
-		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, sequence,
+		reply_error(ingest, sessions_peer(session), session->id, WIRE_E_UNAVAILABLE, sequence,
 		            "the store cannot be written now; repeat from %llu when there is credit again",
 		            (unsigned long long)session->stored.sequence + 1);
 	else
-		reply_error(ingest, &session->peer, session->id, WIRE_E_SEQUENCE, sequence,
+		reply_error(ingest, sessions_peer(session), session->id, WIRE_E_SEQUENCE, sequence,
 		            "expected sequence number %llu", (unsigned long long)session->now.sequence + 1);
 }
 
@@ -263,7 +263,7 @@ ingest_take_numbered(struct ingest *ingest, struct session *session, const struc
 		sessions_change(&ingest->sessions, session, OWES_ACK);
 	} else if (session->now.state == SESSION_CLOSED) {
 		counters->malformed++;
-		reply_error(ingest, &session->peer, session->id, WIRE_E_MALFORMED, sequence,
+		reply_error(ingest, sessions_peer(session), session->id, WIRE_E_MALFORMED, sequence,
 		            "the session was closed with sequence number %llu",
 		            (unsigned long long)session->now.sequence);
 	} else if (ingest->health == INGEST_UNAVAILABLE || sequence != session->now.sequence + 1) {
@@ -297,7 +297,7 @@ ingest_take_session_frame(struct ingest *ingest, const struct peer *peer, const 
 	 * what was stored.
 	 */
 	if (!session || session->now.state == SESSION_GONE ||
-	    (session->now.state != SESSION_REMOVED && !peer_is_same(&session->peer, peer))) {
+	    (session->now.state != SESSION_REMOVED && !peer_is_same(sessions_peer(session), peer))) {
 		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, frame->sequence,
 		            "the session is not live here; open it again");
 		return;
@@ -319,7 +319,6 @@ ingest_take_remove(struct ingest *ingest, const struct peer *peer, const struct 
 {
 	struct portolan_error error = {0};
 	char name[256];
-	struct session caller = {.peer = *peer};
 	int result;
 
 	if (ingest->health == INGEST_UNAVAILABLE) {
@@ -342,8 +341,7 @@ ingest_take_remove(struct ingest *ingest, const struct peer *peer, const struct 
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
 		return;
 	}
-	memcpy(caller.id, frame->session, WIRE_SESSION_SIZE);
-	reply_ack(ingest, &caller);
+	reply_ack_remove(ingest, peer, frame->session);
 }
 
 /* Is this the secret of the store? Takes the same time for every wrong one. */

@@ -204,6 +204,8 @@ void commit_forget_complaints(struct ingest *ingest);
 	"run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read"
 
 void reply_ack(struct ingest *ingest, struct session *session);
+/* Says that a `remove` was done. Its sender need not have a session in the table. */
+void reply_ack_remove(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE]);
 void reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind id_kind);
 /* Sends an ack to every live session, as its credit has changed. */
 void reply_ack_all(struct ingest *ingest);

@@ -58,7 +58,16 @@ reply_ack(struct ingest *ingest, struct session *session)
 	                              .credit = reply_give_credit(ingest, session),
 	                              .replaced = session->replaced,
 	                              .refused = session->refused};
-	reply_send_frame(ingest, &session->peer, session->id, &frame);
+	reply_send_frame(ingest, sessions_peer(session), session->id, &frame);
+}
+
+void
+reply_ack_remove(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE])
+{
+	struct session unknown = {0};
+	struct wire_frame frame = {.kind = WIRE_ACK, .ack = {.credit = reply_give_credit(ingest, &unknown)}};
+
+	reply_send_frame(ingest, peer, session, &frame);
 }
 
 _Static_assert((int)WIRE_ID_NONE == (int)STORE_ID_NONE && (int)WIRE_ID_INT == (int)STORE_ID_INT &&
@@ -76,7 +85,7 @@ reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind 
 	                                    .store = store_writer_id(ingest->writer),
 	                                    .turn = session->turn,
 	                                    .texts = ingest->options.max_texts > 0};
-	reply_send_frame(ingest, &session->peer, session->id, &frame);
+	reply_send_frame(ingest, sessions_peer(session), session->id, &frame);
 }
 
 /* Sends an ack to each live session; with `too_much` only to those whose clients have more credit than their share is

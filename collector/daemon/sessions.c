@@ -127,17 +127,24 @@ sessions_count_live(struct sessions *sessions, struct session *session, bool is_
 		sessions->parties -= !connection || --connection->live == 0;
 }
 
+const struct peer *
+sessions_peer(const struct session *session)
+{
+	static const struct peer unknown;
+
+	return session->connection ? &session->connection->peer : &unknown;
+}
+
 void
 sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer)
 {
 	bool is_live = session->now.state == SESSION_LIVE;
 
-	if (session->connection && peer_is_same(&session->peer, peer))
+	if (session->connection && peer_is_same(&session->connection->peer, peer))
 		return;
 	if (is_live)
 		sessions_count_live(sessions, session, false);
 	connections_leave(&sessions->connections, session->connection);
-	session->peer = *peer;
 	session->connection = connections_enter(&sessions->connections, peer);
 	if (is_live)
 		sessions_count_live(sessions, session, true);

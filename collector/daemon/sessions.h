@@ -45,8 +45,7 @@ struct session {
 	uint8_t id[WIRE_SESSION_SIZE];
 	struct run *run;
 	uint32_t number; /* its number in the run, as in the store */
-	struct peer peer;
-	struct connection *connection; /* the peer's connection; NULL: not known */
+	struct connection *connection; /* by which it last sent something; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
 	uint64_t tried;        /* highest number ever taken, even if its commit failed */
@@ -122,6 +121,8 @@ struct session *sessions_find(const struct sessions *sessions, const uint8_t id[
 struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run);
 void sessions_remove(struct sessions *sessions, struct session *session);
 
+/* Who last sent something for the session; size 0: not known. Valid until the session's peer changes, or it leaves. */
+const struct peer *sessions_peer(const struct session *session);
 /* Notes that the session now sends through this connection. */
 void sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer);
 
