@@ -170,10 +170,11 @@ check_add_reader(struct report *report, const struct store_long_reader *reader)
 	report_end(report);
 }
 
-/* Says of how many examples the run keeps texts, if of any. */
+/* Says of how many examples the run keeps texts, and texts of how many were refused, if of any. */
 static void
 check_say_texts(struct report *report, struct store *store, uint32_t run)
 {
+	struct store_counters counters;
 	struct store_texts texts;
 
 	if (!report->as_text) {
@@ -181,13 +182,19 @@ check_say_texts(struct report *report, struct store *store, uint32_t run)
 		return;
 	}
 	must(store_texts(store, run, &texts, &failure));
-	if (texts.examples == 0)
-		return;
-	report_line(report, "  texts: %s example%s, %s bytes, in field%s", NUMBER_GROUPED(texts.examples),
-	            texts.examples == 1 ? "" : "s", NUMBER_GROUPED(texts.bytes), texts.field_count == 1 ? "" : "s");
-	for (size_t f = 0; f < texts.field_count; f++)
-		report_line(report, "%s %s", f > 0 ? "," : "", texts.fields[f]);
-	report_line(report, "\n");
+	must(store_counters(store, run, &counters, &failure));
+	if (texts.examples > 0) {
+		report_line(report, "  texts: %s example%s, %s bytes, in field%s", NUMBER_GROUPED(texts.examples),
+		            texts.examples == 1 ? "" : "s", NUMBER_GROUPED(texts.bytes),
+		            texts.field_count == 1 ? "" : "s");
+		for (size_t f = 0; f < texts.field_count; f++)
+			report_line(report, "%s %s", f > 0 ? "," : "", texts.fields[f]);
+		report_line(report, "\n");
+	}
+	if (counters.texts_refused > 0)
+		report_line(report,
+		            "  texts refused: of %s example%s, which may be logged again; the collector's log says why\n",
+		            NUMBER_GROUPED(counters.texts_refused), counters.texts_refused == 1 ? "" : "s");
 }
 
 static void

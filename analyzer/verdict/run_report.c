@@ -85,14 +85,16 @@ report_run(struct report *report, const struct store_run_info *run, const char *
 int
 run_report_texts(struct report *report, struct store *store, uint32_t run, struct portolan_error *error)
 {
+	struct store_counters counters;
 	struct store_texts texts;
-	int code = store_texts(store, run, &texts, error);
+	int code = store_texts(store, run, &texts, error) < 0 ? error->code : store_counters(store, run, &counters, error);
 
-	if (code < 0 || texts.examples == 0)
+	if (code < 0 || (texts.examples == 0 && counters.texts_refused == 0))
 		return code;
 	report_begin(report, "texts");
 	report_whole(report, "examples", texts.examples);
 	report_whole(report, "bytes", texts.bytes);
+	report_whole(report, "refused", counters.texts_refused);
 	report_begin_list(report, "fields");
 	for (size_t f = 0; f < texts.field_count; f++)
 		report_text(report, NULL, texts.fields[f]);

@@ -23,7 +23,8 @@ const char *run_state_name(const struct store_run_info *run);
 const char *run_mode_name(const struct store_run_info *run);
 const char *run_kind_name(const struct store_run_info *run); /* what it records; NULL: nothing yet */
 
-/* Writes the member "texts", if the run keeps texts: of how many examples, and their fields. */
+/* Writes the member "texts", if the run keeps texts or some were refused: of how many examples, their fields, and the
+ * texts refused. `error` must not be NULL. */
 int run_report_texts(struct report *report, struct store *store, uint32_t run, struct portolan_error *error);
 
 #endif

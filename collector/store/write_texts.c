@@ -318,6 +318,16 @@ texts_put_examples(struct store_writer *writer, uint32_t run, uint32_t session, 
 	return rc;
 }
 
+/* Counts examples whose texts are refused, for the run and for the store. */
+static int
+texts_count_refused(struct store_writer *writer, uint32_t run, uint32_t rows, struct portolan_error *error)
+{
+	const struct store_counters counters = {.texts_refused = rows};
+	int rc = store_writer_count(writer, run, &counters, error);
+
+	return rc ?: store_writer_count(writer, 0, &counters, error);
+}
+
 int
 store_writer_texts(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append_texts *append,
                    uint64_t most, struct portolan_error *error)
@@ -345,6 +355,8 @@ store_writer_texts(struct store_writer *writer, uint32_t run, uint32_t session, 
 		             ?: texts_put_total(writer, run, &total, error);
 		state.id_kind = (uint32_t)append->id_kind;
 		rc = rc ?: store_writer_put_state(writer, run, &state, error);
+	} else {
+		rc = texts_count_refused(writer, run, append->rows, error);
 	}
 	record.acknowledged = append->sequence;
 	rc = rc ?: store_writer_put_session(writer, run, session, &record, error);

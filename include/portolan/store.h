@@ -145,7 +145,7 @@ enum store_refusal {
 	STORE_REFUSED_NAN,       /* NaN in another column */
 	STORE_REFUSED_BATCH,     /* its batch as a whole: ids of the other kind, or columns that do not fit */
 	STORE_REFUSALS,
-	STORE_REFUSALS_ROOM = 8,
+	STORE_REFUSALS_ROOM = 7,
 };
 
 /* A histogram of durations, in microseconds. */
@@ -175,6 +175,7 @@ struct store_counters {
 	uint64_t malformed;     /* malformed frames */
 	uint64_t failures;      /* commits that failed: clients were told to repeat */
 	uint64_t refused[STORE_REFUSALS_ROOM]; /* observations, by enum store_refusal */
+	uint64_t texts_refused;                /* examples whose texts were not taken, counted each time */
 	struct store_latency commits; /* how long commits with clients' frames took, until these were on disk */
 	uint64_t dropped;             /* frames beyond a session's credit; in the store's counters only */
 	uint64_t last;                /* seconds since 1970 when observations last came; 0: never */

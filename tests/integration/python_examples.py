@@ -219,9 +219,13 @@ def test_the_limit_is_said_and_the_run_goes_on(store, tmp_path, capfd):
         finally:
             collector.terminate()
     assert "texts of" in (said := capfd.readouterr().err) and "(portoland --max-texts)" in said
-    assert "complete" in portolan_says("check", "run", "--store", store)
-    texts = json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]
-    assert texts["examples"] == N and texts["bytes"] <= 20 << 10
+    kept = portolan_says("select", "run", "--store", store, "--by", "random", "--count", N, "--data", "@texts").splitlines()
+    refused = sum(json.loads(line)["more"] is None for line in kept)
+    assert len(kept) == N and refused > 0
+    assert "run: complete" in (said := portolan_says("check", "run", "--store", store)) and f"texts refused: of {refused} examples, which" in said
+    for texts in (json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"],
+                  json.loads(portolan_says("check", "run", "--store", store, "--json"))["texts"]):
+        assert texts["examples"] == N and texts["bytes"] <= 20 << 10 and texts["refused"] == refused
 
 
 def private(path):
@@ -347,7 +351,8 @@ def test_an_import_goes_on_without_the_texts_that_are_refused(store, tmp_path, o
     assert "run 'run': texts of " in said and "(portoland --max-texts)" in said
     assert "texts" not in done[1].stdout + done[1].stderr and done[1].returncode == 0  # all of it has been brought
     assert (f"imported {4 * N} observations" if observed else "imported 0 observations") in done[0].stdout
-    assert json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]["examples"] >= 5
+    texts = json.loads(portolan_says("runs", "--store", store, "--json"))[0]["texts"]
+    assert texts["examples"] >= 5 and texts["refused"] == refused  # the second import repeats none
 
 
 def test_nothing_is_logged_where_recording_is_off(store, monkeypatch):
