@@ -192,9 +192,10 @@ check_say_texts(struct report *report, struct store *store, uint32_t run)
 		report_line(report, "\n");
 	}
 	if (counters.texts_refused > 0)
-		report_line(report,
-		            "  texts refused: of %s example%s, which may be logged again; the collector's log says why\n",
-		            NUMBER_GROUPED(counters.texts_refused), counters.texts_refused == 1 ? "" : "s");
+		report_line(
+		        report,
+		        "  texts refused: of %s example%s, which may be logged again; the collector's log says why\n",
+		        NUMBER_GROUPED(counters.texts_refused), counters.texts_refused == 1 ? "" : "s");
 }
 
 static void

@@ -44,7 +44,7 @@ struct session {
 	struct table_node node;
 	uint8_t id[WIRE_SESSION_SIZE];
 	struct run *run;
-	uint32_t number; /* its number in the run, as in the store */
+	uint32_t number;               /* its number in the run, as in the store */
 	struct connection *connection; /* by which it last sent something; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;

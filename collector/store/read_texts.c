@@ -4,9 +4,6 @@
 #include "read.h"
 
 #include <endian.h>
-#include <sys/mman.h>
-
-#define READ_AT_ONCE ((size_t)32 << 20) /* bytes of records */
 
 int
 store_texts(struct store *store, uint32_t run, struct store_texts *texts, struct portolan_error *error)
@@ -33,17 +30,6 @@ texts_arrange(const struct store_texts *fields, const struct text_record *record
 			example->sizes[f] = record->fields[i].size;
 		}
 	}
-}
-
-/* Unmaps the pages that were read, which would otherwise count as this process's memory. They are read anew when they
- * are needed. */
-static void
-texts_let_go(struct store *store)
-{
-	MDB_envinfo info;
-
-	if (mdb_env_info(store->environment.env, &info) == 0 && info.me_mapaddr)
-		madvise(info.me_mapaddr, info.me_mapsize, MADV_DONTNEED);
 }
 
 /* Visits the example whose record this is, under an id of `size` bytes. False in *is_whole: the record is damaged. */
@@ -73,7 +59,7 @@ store_each_text(struct store *store, uint32_t run, struct store_texts *fields, s
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct run_state_record state;
 	const uint8_t *body;
-	size_t size, read = 0;
+	size_t size;
 	int rc = store_read_begin(store, &view, error)
 	         ?: store_catalog_state(&view, run, &state, error)
 	         ?: store_catalog_texts(&view, run, fields, error)
@@ -87,11 +73,6 @@ store_each_text(struct store *store, uint32_t run, struct store_texts *fields, s
 		                 size, &is_whole, visit, context, error);
 		if (!is_whole)
 			return store_walk_corrupt(&walk, error);
-		read += size;
-		if (read >= READ_AT_ONCE) {
-			texts_let_go(store);
-			read = 0;
-		}
 	}
 	return store_view_or_absent(rc);
 }

@@ -8,9 +8,9 @@
  * their credit used, until the last acknowledgement; the time until no row is left in the log, so that all of them are
  * in columns, is taken too. Then, unless --no-raw: the same number of bytes appended to an
  * LMDB of its own in synced commits, of the size that is fastest. DIRECTORY is on the disk to be measured, and is left
- * as it was, unless --keep leaves the store there under a name. Prints, as words and numbers: seconds, the collector's
- * processor seconds until everything is in columns, bytes of frames, and the largest anonymous memory of the collector
- * during each epoch.
+ * as it was, unless --keep leaves the store there under a name. Prints, as words and numbers: seconds, the processor
+ * seconds of the clients until the last acknowledgement, those of the collector until then and until everything is in
+ * columns, bytes of frames, and the largest anonymous memory of the collector during each epoch.
  */
 #include "ingest_client.h"
 #include "raw_append.h"
@@ -46,8 +46,9 @@ struct bench {
 	struct load load;
 	bool no_raw;
 	long process; /* the collector's */
-	double begin, acknowledged, columns, processor;
-	uint64_t bytes, memory[EPOCHS_MOST]; /* KiB */
+	double begin, acknowledged, columns;
+	double clients_processor, first_processor, processor; /* first: until the last acknowledgement */
+	uint64_t bytes, memory[EPOCHS_MOST];                  /* KiB */
 };
 
 static void
@@ -114,15 +115,15 @@ memory_now(const struct bench *bench)
 	return kib;
 }
 
-/* Processor seconds of the collector up to now. */
+/* Processor seconds of a process up to now. */
 static double
-processor_now(const struct bench *bench)
+processor_now(long process)
 {
 	struct timespec time;
 	clockid_t clock;
 
-	if (clock_getcpuclockid((pid_t)bench->process, &clock) != 0 || clock_gettime(clock, &time) < 0)
-		errx(1, "the collector left before its processor time was read");
+	if (clock_getcpuclockid((pid_t)process, &clock) != 0 || clock_gettime(clock, &time) < 0)
+		errx(1, "process %ld left before its processor time was read", process);
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
@@ -208,7 +209,7 @@ wait_for_columns(struct bench *bench)
 		if (waiting)
 			nanosleep(&pause, NULL);
 	}
-	bench->processor = processor_now(bench);
+	bench->processor = processor_now(bench->process);
 	store_close(store);
 }
 
@@ -255,8 +256,11 @@ turn(struct bench *bench)
 		clients[c] = client_open(context, bench->endpoint, bench->keys, c, &bench->load);
 	client_wait_until_open(clients, bench->clients);
 	bench->begin = bench_seconds();
+	bench->clients_processor = -processor_now(getpid());
 	send_all(bench, clients);
 	bench->acknowledged = bench_seconds() - bench->begin;
+	bench->clients_processor += processor_now(getpid());
+	bench->first_processor = processor_now(bench->process);
 	wait_for_columns(bench);
 	bench->columns = bench_seconds() - bench->begin;
 	wait_for_exit(bench);
@@ -266,9 +270,10 @@ turn(struct bench *bench)
 	}
 	zmq_ctx_term(context);
 	snprintf(path, sizeof(path), "%s/data.mdb", bench->store);
-	printf("acknowledged %.6f columns %.6f processor %.6f bytes %" PRIu64 " stored %lld memory",
-	       bench->acknowledged, bench->columns, bench->processor, bench->bytes,
-	       stat(path, &data) == 0 ? (long long)data.st_size : 0LL);
+	printf("acknowledged %.6f columns %.6f clients %.6f first %.6f processor %.6f bytes %" PRIu64
+	       " stored %lld memory",
+	       bench->acknowledged, bench->columns, bench->clients_processor, bench->first_processor, bench->processor,
+	       bench->bytes, stat(path, &data) == 0 ? (long long)data.st_size : 0LL);
 	for (uint32_t epoch = 0; epoch < bench->load.epochs && epoch < EPOCHS_MOST; epoch++)
 		printf("%c%" PRIu64, epoch ? ',' : ' ', bench->memory[epoch]);
 	if (!bench->keep)

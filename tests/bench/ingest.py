@@ -7,9 +7,11 @@ last acknowledgement, and until all of it is readable as columns.
 
 import os
 import shutil
+import statistics
 import subprocess
 import tempfile
 
+OBSERVATIONS = 33 * 30_000 * 32  # of one turn of ingest.c
 VARIANTS = (
     ("one client", [], "≥ 0.8", "≥ 0.6"),
     ("8 clients of one run", ["--clients", "8"], "≥ 0.8", "≥ 0.6"),
@@ -27,6 +29,16 @@ def turn(programs, folder, options):
     return {**{name: float(number) for name, number in figures.items()}, "memory": memory}
 
 
+def processor_of(turns):
+    """Where the processor's time goes, and how much of it is there: what stops us where that is all of it."""
+    def of(name):
+        return statistics.median(t[name] for t in turns)
+
+    busy = statistics.median((t["clients"] + t["first"]) / t["acknowledged"] for t in turns)
+    return (f"{busy:.2f} of {os.cpu_count()} processors busy; of an observation's time clients take {of('clients') / OBSERVATIONS * 1e9:.1f} ns, "
+            f"the collector {of('first') / OBSERVATIONS * 1e9:.1f} ns, until columns {of('processor') / OBSERVATIONS * 1e9:.1f} ns")
+
+
 def folder_on_disk(programs):
     """A folder beside the build: what is under /tmp may be no disk at all."""
     return tempfile.mkdtemp(prefix="bench-", dir=os.path.dirname(os.path.dirname(programs["portoland"])))
@@ -41,7 +53,7 @@ def run(report, programs, repeats):
             options = [*options, keys] if options == ["--keys"] else options
             turns = [turn(programs, folder, options) for _ in range(repeats + 1)][1:]
             report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
-                         aim=aim)
+                         aim=aim, note=processor_of(turns))
             report.ratio(f"ingest, {name}: limit / until columns", [t["raw"] / t["columns"] for t in turns],
                          aim=aim_columns, better="more",
                          note=f"limit {sum(t['bytes'] for t in turns) / sum(t['raw'] for t in turns) / 1e6:.0f} MB/s; "

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -471,6 +473,31 @@ find_value(struct store_snapshot *snapshot, uint64_t id, uint32_t epoch)
 	}
 	store_cursor_close(cursor);
 	return found;
+}
+
+void
+fixture_read(const struct fixture *fixture, const char *run, fixture_reader *read, void *data, size_t size)
+{
+	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct portolan_error error = {.message = ""};
+	struct store *store;
+	pid_t child;
+	int status;
+
+	assert_true(shared != MAP_FAILED);
+	memcpy(shared, data, size);
+	child = fork();
+	if (child == 0) {
+		if (store_open(fixture->directory, &store, &error) || read(store, run, shared, &error)) {
+			fprintf(stderr, "%s\n", error.message);
+			_exit(1);
+		}
+		store_close(store);
+		_exit(0);
+	}
+	assert_true(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	memcpy(data, shared, size);
+	munmap(shared, size);
 }
 
 /* An environment is open once per process, so the writer makes way for the reader. */

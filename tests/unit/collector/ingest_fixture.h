@@ -82,6 +82,12 @@ struct store_run_info fixture_run(struct fixture *fixture, const char *run);
 /* Rows of `epoch` in the log, and those folded. */
 struct store_log_epoch fixture_log(struct fixture *fixture, const char *run, uint32_t epoch);
 
+/* Reads the store from another process, while the writer has it open here: LMDB opens a store once per process. Returns 0,
+ * or a code with `error`, which fails the test. */
+typedef int fixture_reader(struct store *store, const char *run, void *data, struct portolan_error *error);
+/* Lets `read` change the `size` bytes of `data`; what these point to is the other process's. */
+void fixture_read(const struct fixture *fixture, const char *run, fixture_reader *read, void *data, size_t size);
+
 /* As a reader sees them; run 0: of the store. *client may be NULL; it is that of the run's first session. */
 struct store_counters fixture_counters(struct fixture *fixture, uint32_t run, struct store_client *client);
 

@@ -28,19 +28,22 @@ find_example(void *context, const struct store_example *example, struct portolan
 	return 0;
 }
 
+/* Sets *data: the texts of the run, as `found`. */
+static int
+find_texts(struct store *store, const char *run, void *data, struct portolan_error *error)
+{
+	struct found *found = data;
+	uint32_t number;
+
+	return store_find_run(store, run, &number, error)
+	               ?: store_each_text(store, number, &found->texts, find_example, found, error);
+}
+
 static void
 read_texts(struct fixture *fixture, const char *run, struct found *found)
 {
-	struct portolan_error error = {0};
-	struct store *store;
-	uint32_t number;
-
 	*found = (struct found){.all = ""};
-	assert_int_equal(store_open(fixture->directory, &store, &error), 0);
-	assert_int_equal(store_find_run(store, run, &number, &error), 0);
-	if (store_each_text(store, number, &found->texts, find_example, found, &error) != 0)
-		fail_msg("%s", error.message);
-	store_close(store);
+	fixture_read(fixture, run, find_texts, found, sizeof(*found));
 }
 
 #define FINDS(run, expected)                                                                                           \
@@ -208,34 +211,47 @@ what_is_replaced_does_not_count(void **state)
 	assert_in_range(found.texts.bytes, 80000, 80100);
 }
 
+struct removed {
+	uint32_t run; /* its number */
+	int code;     /* of reading its texts */
+	uint64_t records;
+};
+
+static int
+look_for_removed(struct store *store, const char *name, void *data, struct portolan_error *error)
+{
+	const struct store_verify check = {.damaged = NULL};
+	struct removed *removed = data;
+	struct found found = {.all = ""};
+
+	(void)name;
+	removed->code = store_each_text(store, removed->run, &found.texts, find_example, &found, error);
+	(void)store_verify(store, removed->run, &check, &removed->records, error);
+	return 0;
+}
+
 /* The bytes of a text in the store's file that nothing refers to would still be there; so the records are counted. */
 static void
 removing_the_run_removes_them(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_open overwrite = {.overwrite = true};
-	const struct store_verify check = {.damaged = NULL};
-	struct portolan_error error;
-	struct store *store;
+	struct removed removed = {0};
 	struct found found;
-	uint64_t records;
-	uint32_t number;
 
 	fixture_open(f, 1, "run", NULL);
 	for (uint64_t sequence = 1; sequence <= 3; sequence++)
 		fixture_examples(f, 1, sequence, 1000 * sequence, 1000, "private");
 	fixture_commit(f);
-	number = fixture_run(f, "run").number;
+	removed.run = fixture_run(f, "run").number;
 	fixture_open(f, 2, "run", &overwrite);
 	fixture_examples(f, 2, 1, 1, 1, "new");
 	fixture_wait(f, 20000);
 	fixture_work(f);
 	FINDS("run", "1=new ");
-	assert_int_equal(store_open(f->directory, &store, &error), 0);
-	assert_int_equal(store_each_text(store, number, &found.texts, find_example, &found, &error), STORE_E_NO_RUN);
-	(void)store_verify(store, number, &check, &records, &error);
-	assert_true(records < 100); /* those of the store itself */
-	store_close(store);
+	fixture_read(f, NULL, look_for_removed, &removed, sizeof(removed));
+	assert_int_equal(removed.code, STORE_E_NO_RUN);
+	assert_true(removed.records < 100); /* those of the store itself */
 }
 
 int
