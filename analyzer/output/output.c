@@ -22,13 +22,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 #define OUTPUT_BUFFER (1u << 20)
 
@@ -294,13 +295,19 @@ failed(const struct output *output, int failure, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", output_name(output), strerror(failure));
 }
 
+/* The system lets one thread write to a file at a time, and the others wait for it with their processors busy. Here they
+ * sleep. */
+static pthread_mutex_t one_writes = PTHREAD_MUTEX_INITIALIZER;
+
 int
 output_write_at(const struct output *output, const void *data, size_t size, uint64_t at, struct portolan_error *error)
 {
 	int failure;
 
 	assert(!output->digest);
+	pthread_mutex_lock(&one_writes);
 	failure = write_at(output->fd, data, size, at);
+	pthread_mutex_unlock(&one_writes);
 	return failure ? failed(output, failure, error) : 0;
 }
 
