@@ -9,6 +9,7 @@ line, some tenths more where something is sorted. Sizes above 10^8 are left out 
 """
 
 import collections
+import mmap
 import os
 import resource
 import shutil
@@ -41,11 +42,21 @@ def cost_of(command):
     return Cost(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall, memory)
 
 
+def warm(size):
+    """Touches this much memory. A virtual machine gets its pages from its host at their first use, and a large output takes many for the
+    first time: that cost more than writing them."""
+    part = bytes(1 << 26)
+    with mmap.mmap(-1, size) as memory:
+        for at in range(0, size - len(part) + 1, len(part)):
+            memory[at:at + len(part)] = part
+
+
 def turn(programs, folder, observations):
     """({step: Cost}, seconds until the last acknowledgement) of one store, which is removed."""
     store, examples = os.path.join(folder, "store"), observations // EPOCHS
     try:
         recorded = ingest.turn(programs, folder, ["--examples", str(examples), "--epochs", str(EPOCHS), "--no-raw", "--keep", "store"])
+        warm(examples * BYTES_OF_EXAMPLE)
         costs = {"ingest": Cost(recorded["processor"], recorded["columns"], max(recorded["memory"]) / 1024)}
         for name, words in (("metrics", ["-o", "measures.npy"]), ("map", ["-o", "map.png"]),
                             ("select", ["--by", "ambiguous", "--fraction", "0.33", "--no-manifest", "-o", "ids"])):
