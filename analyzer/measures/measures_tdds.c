@@ -2,13 +2,17 @@
  * measures_tdds.c: computes TDDS (measures_tdds.h) for the column of that name.
  *
  * A few rows go through all epochs side by side. The columns of all epochs and classes lie as far from one another as
- * the cache is wide, so row by row, no value would stay in the cache until the next row.
+ * the cache is wide, so row by row, no value would stay in the cache until the next row. Where a window of all of them ends
+ * at an epoch, nearly always, their sums are added in vector registers; each has its own order, and so the same bits.
  */
 #include "measures_tdds.h"
 
 #include "measures.h"
 
+#include "base/widths.h"
+
 #include <math.h>
+#include <stdbool.h>
 
 #define DECAY 0.9
 #define LEAST 1e-8 /* ε */
@@ -17,53 +21,81 @@
 
 /* The state of ROWS rows after some epochs. */
 struct rows {
-	double logs[ROWS][CLASSES_MAX];          /* ln(p + ε) of the distribution seen last */
-	double moves[ROWS][MEASURES_WINDOW_MAX]; /* the last J − 1 moves, in turn (J: epochs of a window) */
+	double logs[CLASSES_MAX][ROWS];          /* ln(p + ε) of the distribution seen last */
+	double moves[MEASURES_WINDOW_MAX][ROWS]; /* the last J − 1 moves, in turn (J: epochs of a window) */
 	size_t seen[ROWS];                       /* how many distributions were seen */
 	double sums[ROWS];
 };
 
-/* How much the moves of one window vary. */
-static double
-vary(const double *moves, size_t count)
+/* Adds the window that ends now to the sums of the rows from `from` to `to` − 1: how much its moves vary. */
+INLINE void
+add_window(struct rows *rows, unsigned from, unsigned to, size_t count)
 {
-	double mean = 0, squares = 0;
+	double mean[ROWS], squares[ROWS];
 
+	for (unsigned r = from; r < to; r++)
+		mean[r] = squares[r] = 0;
 	for (size_t i = 0; i < count; i++)
-		mean += moves[i];
-	mean /= (double)count;
+		for (unsigned r = from; r < to; r++)
+			mean[r] += rows->moves[i][r];
+	for (unsigned r = from; r < to; r++)
+		mean[r] /= (double)count;
 	for (size_t i = 0; i < count; i++)
-		squares += (moves[i] - mean) * (moves[i] - mean);
-	return sqrt(squares);
+		for (unsigned r = from; r < to; r++)
+			squares[r] += (rows->moves[i][r] - mean[r]) * (rows->moves[i][r] - mean[r]);
+	for (unsigned r = from; r < to; r++)
+		rows->sums[r] = (1 - DECAY) * rows->sums[r] + DECAY * sqrt(squares[r]);
 }
 
-/* Takes the move to the next distribution of row r; there is none to the first. */
-static void
-take_move(struct rows *rows, unsigned r, double move, size_t window)
+/* The same for all rows, in vector registers. */
+FOR_EACH_WIDTH static void
+add_windows(struct rows *rows, size_t count)
 {
-	size_t seen = rows->seen[r]++;
-
-	if (seen == 0)
-		return;
-	rows->moves[r][(seen - 1) % (window - 1)] = move;
-	if (seen + 1 >= window)
-		rows->sums[r] = (1 - DECAY) * rows->sums[r] + DECAY * vary(rows->moves[r], window - 1);
+	add_window(rows, 0, ROWS, count);
 }
 
-/* Takes the next distribution of row r, which is row `at` of the block, or the move to it. */
-static void
-take_distribution(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns,
-                  size_t classes, size_t at, size_t window)
+/* Takes the move of row r to its next distribution, which is row `at` of the block; there is none to the first. True: a
+ * window ends with it. */
+static bool
+take_move(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns, size_t classes,
+          size_t at, size_t window)
 {
 	double move = classes == 1 ? (double)((const float *)values[columns[0]].values)[at] : 0;
+	size_t seen = rows->seen[r]++;
 
 	for (size_t c = 0; classes > 1 && c < classes; c++) {
 		double p = (double)((const float *)values[columns[c]].values)[at], now = log(p + LEAST);
 
-		move += fabs(p * (now - rows->logs[r][c]));
-		rows->logs[r][c] = now;
+		move += fabs(p * (now - rows->logs[c][r]));
+		rows->logs[c][r] = now;
 	}
-	take_move(rows, r, move, window);
+	if (seen > 0)
+		rows->moves[(seen - 1) % (window - 1)][r] = move;
+	return seen > 0 && seen + 1 >= window;
+}
+
+/* Takes the next distributions of the rows of which `complete` has a bit; the first one is row `at` of the block. */
+static void
+take_epoch(struct rows *rows, uint64_t complete, const struct store_values *values, const unsigned *columns,
+           size_t classes, size_t at, size_t window)
+{
+	const unsigned all = (1u << ROWS) - 1;
+	unsigned ended = 0;
+
+	for (; complete != 0; complete &= complete - 1) {
+		unsigned r = (unsigned)__builtin_ctzll(complete);
+
+		ended |= (unsigned)take_move(rows, r, values, columns, classes, at + r, window) << r;
+	}
+	if (ended == all) {
+		add_windows(rows, window - 1);
+		return;
+	}
+	for (; ended != 0; ended &= ended - 1) {
+		unsigned r = (unsigned)__builtin_ctz(ended);
+
+		add_window(rows, r, r + 1, window - 1);
+	}
 }
 
 /* Finds the rows from `at` on that have every class at the epoch: a bit for each. */
@@ -91,17 +123,13 @@ measures_tdds(const struct store_block *block, const unsigned *columns, size_t c
 			rows.seen[r] = 0;
 			rows.sums[r] = 0;
 			for (size_t c = 0; c < classes; c++)
-				rows.logs[r][c] = 0;
+				rows.logs[c][r] = 0;
 		}
 		for (size_t e = 0; e < block->epoch_count; e++) {
 			const struct store_values *values = &block->columns[e * STORE_COLUMN_MAX];
 			uint64_t complete = find_complete(values, columns, classes, at, count);
 
-			for (; complete != 0; complete &= complete - 1) {
-				unsigned r = (unsigned)__builtin_ctzll(complete);
-
-				take_distribution(&rows, r, values, columns, classes, at + r, window);
-			}
+			take_epoch(&rows, complete, values, columns, classes, at, window);
 		}
 		for (unsigned r = 0; r < count; r++)
 			tdds[at + r] = rows.seen[r] >= window ? rows.sums[r] : (double)NAN;
