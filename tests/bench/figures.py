@@ -146,8 +146,28 @@ def run_one(name, report, programs, repeats, even_if_busy):
     return one | {"remark": report.remark, "seconds": round(time.perf_counter() - start, 1)}
 
 
-def run_all(names, report, programs, repeats, even_if_busy, document, path=None):
-    """Runs them, each once, fills the document, and writes it to `path` after each, where there is one. SIGTERM interrupts as SIGINT does: the rest is not run."""
+def kept_of(before, document):
+    """What another document has, so that this one can be added to it: its benchmarks and figures, each benchmark with the commit and date at which it
+    was measured. ValueError: another machine, or another build, measured it."""
+    differ = [what for what in before["machine"] if before["machine"][what] != document["machine"].get(what)]
+    if differ:
+        raise ValueError(f"its figures are of another machine or build ({', '.join(differ)}): write to a file of its own")
+    then = {name: before[name] for name in ("commit", "date")}
+    return {"benchmarks": [then | one for one in before["benchmarks"]], "figures": before["figures"]}
+
+
+def add_to(kept, document):
+    """The document with what was kept of another, but for the benchmarks that it has itself."""
+    named = {one["name"] for one in document["benchmarks"]}
+    others = [one for one in kept["benchmarks"] if one["name"] not in named]
+    others = [one if one["commit"] != document["commit"] else {name: one[name] for name in one if name not in ("commit", "date")} for one in others]
+    return document | {"benchmarks": others + document["benchmarks"],
+                       "figures": [one for one in kept["figures"] if one["benchmark"] not in named] + document["figures"]}
+
+
+def run_all(names, report, programs, repeats, even_if_busy, document, path=None, kept=None):
+    """Runs them, each once, fills the document, and writes it to `path` after each, where there is one, with what was `kept` of the file that was there.
+    SIGTERM interrupts as SIGINT does: the rest is not run."""
     document["figures"], interrupted = report.figures, False
     before = signal.signal(signal.SIGTERM, stop)
     try:
@@ -159,6 +179,6 @@ def run_all(names, report, programs, repeats, even_if_busy, document, path=None)
             interrupted = interrupted or one["state"] == "interrupted"
             document["benchmarks"].append(one)
             if path:
-                save(document, path)
+                save(add_to(kept, document) if kept else document, path)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -41,7 +41,7 @@ def processor_of(turns):
 
 def folder_on_disk(programs):
     """A folder beside the build: what is under /tmp may be no disk at all."""
-    return tempfile.mkdtemp(prefix="bench-", dir=os.path.dirname(os.path.dirname(programs["portoland"])))
+    return tempfile.mkdtemp(prefix="bench-", dir=os.path.abspath(os.path.dirname(os.path.dirname(programs["portoland"]))))
 
 
 def run(report, programs, repeats):

@@ -38,6 +38,9 @@ def made_from(document):
     for figure in shown(document):
         text += row(figure, figure["benchmark"] != before)
         before = figure["benchmark"]
+    earlier = [f"`{one['name']}` at commit {one['commit'][:8]}" for one in document["benchmarks"] if "commit" in one]
+    if earlier:
+        text += f"\nMeasured before the others: {', '.join(earlier)}.\n"
     absent = [f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in document["benchmarks"] if one["state"] != "done"]
     begun = {one["name"] for one in document["benchmarks"]}
     unasked = [f"`{name}`" for name in (*figures.BENCHMARKS, *figures.LONG) if name not in begun]

@@ -10,7 +10,7 @@ EXAMPLES = "10000000"
 def run(report, programs, repeats):
     folder = ingest.folder_on_disk(programs)
     try:
-        options = ["--examples", EXAMPLES, "--epochs", "2", "--shuffled", "--no-raw"]
+        options = ["--examples", EXAMPLES, "--epochs", "2", "--shuffled", "--no-raw", "--max-memory", "4G"]  # its share for ids holds all of them
         pairs = []
         for _ in range(min(repeats, 3)):
             pairs.append((ingest.turn(programs, folder, [*options, "--strings"]), ingest.turn(programs, folder, options)))

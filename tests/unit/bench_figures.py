@@ -61,6 +61,21 @@ class Running(Folder):
     def good(self, report, programs, repeats):
         report.ratio("ours / theirs", [1, 2, 3, 4], aim="≤ 3", note="a note")
 
+    def test_what_is_added_takes_the_place_of_its_own_figures_alone(self):
+        before = document(figure("a", 1, benchmark="fake_good"), figure("b", 2, benchmark="other"), benchmarks=[state("fake_good"), state("other")])
+        now = document() | {"commit": "fedcba9876543210"}
+        sys.modules["fake_good"] = types.SimpleNamespace(run=self.good)
+        figures.run_all(["fake_good"], harness.Report(None), {}, 3, True, now, self.path("out.json"), figures.kept_of(before, now))
+        kept = figures.load(self.path("out.json"))
+        self.assertEqual([(one["benchmark"], one["name"]) for one in kept["figures"]], [("other", "b"), ("fake_good", "ours / theirs")])
+        self.assertEqual([(one["name"], one.get("commit")) for one in kept["benchmarks"]], [("other", "0123456789abcdef"), ("fake_good", None)])
+        self.assertIn("Measured before the others: `other` at commit 01234567.", page.made_from(kept))
+        again = document(figure("c", 3, benchmark="third"), benchmarks=[state("third")])  # at the first commit: it is no other any more
+        both = figures.add_to(figures.kept_of(kept, again), again)
+        self.assertEqual([(one["name"], one.get("commit")) for one in both["benchmarks"]], [("other", None), ("fake_good", "fedcba9876543210"), ("third", None)])
+        with self.assertRaisesRegex(ValueError, "another machine or build \\(build_type\\)"):
+            figures.kept_of(before, document(build_type="debug"))
+
     def test_a_failure_loses_no_other_benchmarks_figures(self):
         def bad(report, programs, repeats):
             report.ratio("before it failed / 1", [7])
