@@ -26,6 +26,10 @@ def row(figure, is_first):
     return f"| {name} | {figure['ratio']:.3g}{spread} | {aim} | {'`tools/bench ' + figure['benchmark'] + '`' if is_first else ''} |\n"
 
 
+def name_of(benchmark):
+    return f"`{benchmark['name']}`"
+
+
 def made_from(document):
     """What stands between the marks."""
     where, dirty = document["machine"], " and changes that were not committed" if document["dirty"] else ""
@@ -38,9 +42,9 @@ def made_from(document):
     for figure in shown(document):
         text += row(figure, figure["benchmark"] != before)
         before = figure["benchmark"]
-    earlier = [f"`{one['name']}` at commit {one['commit'][:8]}" for one in document["benchmarks"] if "commit" in one]
-    if earlier:
-        text += f"\nMeasured before the others: {', '.join(earlier)}.\n"
+    earlier = [one for one in document["benchmarks"] if "commit" in one]
+    for commit in dict.fromkeys(one["commit"] for one in earlier):
+        text += f"\nMeasured at commit {commit[:8]}: {', '.join(name_of(one) for one in earlier if one['commit'] == commit)}.\n"
     absent = [f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in document["benchmarks"] if one["state"] != "done"]
     begun = {one["name"] for one in document["benchmarks"]}
     unasked = [f"`{name}`" for name in (*figures.BENCHMARKS, *figures.LONG) if name not in begun]

@@ -69,7 +69,7 @@ class Running(Folder):
         kept = figures.load(self.path("out.json"))
         self.assertEqual([(one["benchmark"], one["name"]) for one in kept["figures"]], [("other", "b"), ("fake_good", "ours / theirs")])
         self.assertEqual([(one["name"], one.get("commit")) for one in kept["benchmarks"]], [("other", "0123456789abcdef"), ("fake_good", None)])
-        self.assertIn("Measured before the others: `other` at commit 01234567.", page.made_from(kept))
+        self.assertIn("Measured at commit 01234567: `other`.", page.made_from(kept))
         again = document(figure("c", 3, benchmark="third"), benchmarks=[state("third")])  # at the first commit: it is no other any more
         both = figures.add_to(figures.kept_of(kept, again), again)
         self.assertEqual([(one["name"], one.get("commit")) for one in both["benchmarks"]], [("other", None), ("fake_good", "fedcba9876543210"), ("third", None)])
