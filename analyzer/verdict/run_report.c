@@ -87,9 +87,10 @@ run_report_texts(struct report *report, struct store *store, uint32_t run, struc
 {
 	struct store_counters counters;
 	struct store_texts texts;
-	int code =
-	        store_texts(store, run, &texts, error) < 0 ? error->code : store_counters(store, run, &counters, error);
+	int code = store_texts(store, run, &texts, error);
 
+	if (code >= 0)
+		code = store_counters(store, run, &counters, error);
 	if (code < 0 || (texts.examples == 0 && counters.texts_refused == 0))
 		return code;
 	report_begin(report, "texts");

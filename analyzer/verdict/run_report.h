@@ -24,7 +24,7 @@ const char *run_mode_name(const struct store_run_info *run);
 const char *run_kind_name(const struct store_run_info *run); /* what it records; NULL: nothing yet */
 
 /* Writes the member "texts", if the run keeps texts or some were refused: of how many examples, their fields, and the
- * texts refused. `error` must not be NULL. */
+ * texts refused. */
 int run_report_texts(struct report *report, struct store *store, uint32_t run, struct portolan_error *error);
 
 #endif
