@@ -1,22 +1,15 @@
 /*
  * arrays.c: reads ids and labels out of the arrays that a caller of portolan_log() passes, whatever integers they hold.
  *
- * There is one loop per element type, so that the type is chosen once per array and not once per row. Elements are read
- * with memcpy, which the compiler turns into a plain load: callers' arrays need not be aligned.
+ * There is one loop per element type, so that the type is chosen once per array and not once per row; whatever else is
+ * done with numbers is done with the uint64_t that this loop makes of them, PIECE at a time. Elements are read with
+ * memcpy, which the compiler turns into a plain load: callers' arrays need not be aligned.
  */
 #include "batch.h"
 
 #include <string.h>
 
-#define EACH_INTEGER_TYPE(DO)                                                                                          \
-	DO(PORTOLAN_I8, int8_t)                                                                                        \
-	DO(PORTOLAN_U8, uint8_t)                                                                                       \
-	DO(PORTOLAN_I16, int16_t)                                                                                      \
-	DO(PORTOLAN_U16, uint16_t)                                                                                     \
-	DO(PORTOLAN_I32, int32_t)                                                                                      \
-	DO(PORTOLAN_U32, uint32_t)                                                                                     \
-	DO(PORTOLAN_I64, int64_t)                                                                                      \
-	DO(PORTOLAN_U64, uint64_t)
+#define PIECE 256
 
 bool
 arrays_is_integer(enum portolan_type type)
@@ -30,28 +23,52 @@ arrays_row_at(const struct portolan_array *array, size_t row)
 	return (const char *)array->data + (ptrdiff_t)row * array->row_stride;
 }
 
-#define DEFINE_READ(name, result)                                                                                      \
-	void name(const struct portolan_array *array, size_t first, size_t n, result *values)                          \
-	{                                                                                                              \
-		switch (array->type) {                                                                                 \
-			EACH_INTEGER_TYPE(CASE)                                                                        \
-		default:                                                                                               \
-			break;                                                                                         \
-		}                                                                                                      \
-	}
-#define CASE(TYPE, ctype)                                                                                              \
-	case TYPE:                                                                                                     \
-		for (size_t r = 0; r < n; r++) {                                                                       \
-			ctype x;                                                                                       \
+void
+arrays_read_u64(const struct portolan_array *array, size_t first, size_t n, uint64_t *values)
+{
+	switch (array->type) {
+#define CASE(ctype)                                                                                                    \
+	for (size_t r = 0; r < n; r++) {                                                                               \
+		ctype x;                                                                                               \
                                                                                                                        \
-			memcpy(&x, arrays_row_at(array, first + r), sizeof(x));                                        \
-			values[r] = (typeof(values[0]))x;                                                              \
-		}                                                                                                      \
-		break;
-
-DEFINE_READ(arrays_read_u64, uint64_t)
-DEFINE_READ(arrays_read_i32, int32_t)
+		memcpy(&x, arrays_row_at(array, first + r), sizeof(x));                                                \
+		values[r] = (uint64_t)x;                                                                               \
+	}                                                                                                              \
+	break;
+	case PORTOLAN_I8:
+		CASE(int8_t)
+	case PORTOLAN_U8:
+		CASE(uint8_t)
+	case PORTOLAN_I16:
+		CASE(int16_t)
+	case PORTOLAN_U16:
+		CASE(uint16_t)
+	case PORTOLAN_I32:
+		CASE(int32_t)
+	case PORTOLAN_U32:
+		CASE(uint32_t)
+	case PORTOLAN_I64:
+	case PORTOLAN_U64:
+		CASE(uint64_t)
 #undef CASE
+	default:
+		break;
+	}
+}
+
+void
+arrays_read_i32(const struct portolan_array *array, size_t first, size_t n, int32_t *values)
+{
+	uint64_t wide[PIECE];
+
+	for (size_t done = 0; done < n; done += PIECE) {
+		const size_t count = n - done < PIECE ? n - done : PIECE;
+
+		arrays_read_u64(array, first + done, count, wide);
+		for (size_t r = 0; r < count; r++)
+			values[done + r] = (int32_t)wide[r];
+	}
+}
 
 static bool
 arrays_is_signed(enum portolan_type type)
@@ -63,22 +80,14 @@ arrays_is_signed(enum portolan_type type)
 static bool
 arrays_any_above(const struct portolan_array *array, size_t n, uint64_t most)
 {
-	uint64_t any = 0;
+	uint64_t wide[PIECE], any = 0;
 
-	switch (array->type) {
-#define CASE(TYPE, ctype)                                                                                              \
-	case TYPE:                                                                                                     \
-		for (size_t r = 0; r < n; r++) {                                                                       \
-			ctype x;                                                                                       \
-                                                                                                                       \
-			memcpy(&x, arrays_row_at(array, r), sizeof(x));                                                \
-			any |= (uint64_t)x > most;                                                                     \
-		}                                                                                                      \
-		break;
-		EACH_INTEGER_TYPE(CASE)
-#undef CASE
-	default:
-		return true;
+	for (size_t done = 0; done < n; done += PIECE) {
+		const size_t count = n - done < PIECE ? n - done : PIECE;
+
+		arrays_read_u64(array, done, count, wide);
+		for (size_t r = 0; r < count; r++)
+			any |= wide[r] > most;
 	}
 	return any != 0;
 }

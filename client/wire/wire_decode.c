@@ -42,10 +42,10 @@ struct head {
 enum { VERSION, KIND, SESSION };
 
 static const struct wire_field head_fields[] = {
-        [VERSION] = {0, "v", WIRE_NUMBER, WIRE_REQUIRED, WIRE_MEMBER(struct head, version), 0, UINT64_MAX},
-        [KIND] = {0, "t", WIRE_WORD, WIRE_REQUIRED, WIRE_MEMBER(struct head, kind), WIRE_OPEN, WIRE_LAST_KIND,
-                  wire_kind_names},
-        [SESSION] = {0, "s", WIRE_ID, WIRE_REQUIRED, WIRE_MEMBER(struct head, session)},
+        [VERSION] = {"v", WIRE_IN_COUNTS, WIRE_NUMBER, WIRE_REQUIRED, WIRE_MEMBER(struct head, version), 0, UINT64_MAX},
+        [KIND] = {"t", WIRE_IN_COUNTS, WIRE_WORD, WIRE_REQUIRED, WIRE_MEMBER(struct head, kind), WIRE_OPEN,
+                  WIRE_LAST_KIND, wire_kind_names},
+        [SESSION] = {"s", WIRE_IN_COUNTS, WIRE_ID, WIRE_REQUIRED, WIRE_MEMBER(struct head, session)},
 };
 
 __attribute__((format(printf, 3, 4))) static void

@@ -30,10 +30,10 @@ enum wire_need {
 #define WIRE_MAX_MESSAGE 1000u /* bytes of an error's message */
 
 struct wire_field {
-	enum wire_kind kind;           /* of the frame; or WIRE_IN_COUNTS */
-	const char *key;               /* NULL ends the table */
-	enum wire_field_type type : 8; /* narrow, to keep the client library small */
-	enum wire_need need : 8;
+	const char *key;         /* NULL ends the table */
+	enum wire_kind kind : 8; /* of the frame; or WIRE_IN_COUNTS. Narrow, to keep the client library small */
+	enum wire_field_type type : 4;
+	enum wire_need need : 4;
 	uint16_t offset, size; /* of the member; see WIRE_MEMBER */
 	uint16_t least;
 	uint64_t most;
