@@ -214,9 +214,12 @@ probabilities(const struct complete *c, size_t at)
 	const double count = c->count;
 	double *const *out = c->out;
 
-	for (size_t e = 0; e < epochs; e++)
+	for (size_t e = 0; e < epochs; e++) {
+		const float *p = c->gold_prob[e] + at;
+
 		for (unsigned r = 0; r < ROWS; r++)
-			mean[r] += (double)c->gold_prob[e][at + r];
+			mean[r] += (double)p[r];
+	}
 	for (unsigned r = 0; r < ROWS; r++)
 		mean[r] /= count;
 	if (out[MEASURE_EPOCHS])
@@ -229,12 +232,12 @@ probabilities(const struct complete *c, size_t at)
 		for (unsigned r = 0; r < ROWS; r++)
 			out[MEASURE_THRESHOLD_CLOSENESS][at + r] = mean[r] * (1 - mean[r]);
 	if (out[MEASURE_VARIABILITY]) {
-		for (size_t e = 0; e < epochs; e++)
-			for (unsigned r = 0; r < ROWS; r++) {
-				double away = (double)c->gold_prob[e][at + r] - mean[r];
+		for (size_t e = 0; e < epochs; e++) {
+			const float *p = c->gold_prob[e] + at; /* with c->gold_prob[e][at + r] it takes row by row */
 
-				variance[r] += away * away;
-			}
+			for (unsigned r = 0; r < ROWS; r++)
+				variance[r] += ((double)p[r] - mean[r]) * ((double)p[r] - mean[r]);
+		}
 		for (unsigned r = 0; r < ROWS; r++)
 			variance[r] /= count;
 		for (unsigned r = 0; r < ROWS; r++)
@@ -245,12 +248,12 @@ probabilities(const struct complete *c, size_t at)
 			out[MEASURE_VARIABILITY_CI][at + r] =
 			        epochs == 1 ? (double)NAN : sqrt(variance[r] + variance[r] * variance[r] / (count - 1));
 	if (out[MEASURE_ALEATORIC]) {
-		for (size_t e = 0; e < epochs; e++)
-			for (unsigned r = 0; r < ROWS; r++) {
-				double p = (double)c->gold_prob[e][at + r];
+		for (size_t e = 0; e < epochs; e++) {
+			const float *p = c->gold_prob[e] + at;
 
-				uncertain[r] += p * (1 - p);
-			}
+			for (unsigned r = 0; r < ROWS; r++)
+				uncertain[r] += (double)p[r] * (1 - (double)p[r]);
+		}
 		for (unsigned r = 0; r < ROWS; r++)
 			out[MEASURE_ALEATORIC][at + r] = uncertain[r] / count;
 	}
