@@ -2,10 +2,9 @@
  * measures_complete.c: the fast way of measures.c for complete blocks, in which every example has every epoch. Most
  * blocks are complete, and need no check per row.
  *
- * The loops are plain ones over a constant number of rows, of which the compiler makes vector code (widths.h). A few
- * rows at a time are read twice, for mean and deviation: the second time from the first-level cache. Correct and
- * forgotten epochs are counted in bit planes (plane k has bit k of 64 numbers), eight words of them side by side. A
- * byte of a plane then becomes eight bytes, each a number below 256, which limits the epochs.
+ * The loops of learning are plain ones over a constant number of rows, of which the compiler makes vector code
+ * (widths.h); those of probabilities are written as vectors, for each width (measures_probabilities.h). Correct and
+ * forgotten epochs are counted in bit planes (plane k has bit k of 64 numbers), eight words of them side by side.
  *
  * The operations and their order are those of measures.c for each row, without any contraction, so the results are the
  * same to the last bit.
@@ -18,10 +17,14 @@
 #include <math.h>
 #include <string.h>
 
-#define TILE 64u /* rows of a word of bits */
-#define ROWS 16u /* rows whose sums are held in registers */
-#define WORDS 8u /* words that are worked on side by side */
-#define EPOCHS_MOST 255u
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define WITH_WIDE
+#include <immintrin.h>
+#endif
+
+#define TILE 64u         /* rows of a word of bits */
+#define WORDS 8u         /* words that are worked on side by side */
+#define EPOCHS_MOST 255u /* as PLANES_MOST bits hold */
 #define PLANES_MOST 8u
 
 struct complete {
@@ -72,34 +75,34 @@ numbers_set(struct numbers *numbers, unsigned planes, const uint64_t bits[WORDS]
 	}
 }
 
-/* Reads the 64 numbers of word w. */
+/* Reads the 64 numbers of word w, eight side by side. */
 INLINE void
-numbers_read(const struct numbers *numbers, unsigned planes, unsigned w, uint8_t to[TILE])
+numbers_read(const struct numbers *numbers, unsigned planes, unsigned w, uint16_t to[TILE])
 {
-	uint64_t eights[TILE / 8] = {0};
+	typedef uint16_t eight __attribute__((vector_size(16)));
+	const eight bits = {1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7};
 
-	for (unsigned k = 0; k < planes; k++)
-		for (unsigned g = 0; g < TILE / 8; g++) {
-			uint64_t byte = numbers->planes[k][w] >> 8 * g & 0xff;
+	for (unsigned g = 0; g < TILE; g += 8) {
+		eight read = {0};
 
-			/* the byte is spread: its bit i moves to byte i */
-			byte = (byte | byte << 28) & UINT64_C(0x0000000f0000000f);
-			byte = (byte | byte << 14) & UINT64_C(0x0003000300030003);
-			byte = (byte | byte << 7) & UINT64_C(0x0101010101010101);
-			eights[g] |= byte << k;
+		for (unsigned k = 0; k < planes; k++) {
+			const eight plane = (eight){0} + (uint16_t)(numbers->planes[k][w] >> g);
+
+			read |= (eight)((plane & bits) == bits) & (uint16_t)(1 << k);
 		}
-	memcpy(to, eights, TILE);
+		memcpy(to + g, &read, sizeof(read));
+	}
 }
 
 INLINE void
-put_numbers(double *to, const uint8_t numbers[TILE])
+put_numbers(double *to, const uint16_t numbers[TILE])
 {
 	for (unsigned r = 0; r < TILE; r++)
 		to[r] = numbers[r];
 }
 
 INLINE void
-put_fractions(double *to, const uint8_t numbers[TILE], double count)
+put_fractions(double *to, const uint16_t numbers[TILE], double count)
 {
 	for (unsigned r = 0; r < TILE; r++)
 		to[r] = numbers[r] / count;
@@ -110,7 +113,7 @@ INLINE void
 put_epochs(const struct complete *c, double *to, struct numbers epochs, unsigned planes, const uint64_t none[WORDS],
            unsigned words)
 {
-	uint8_t numbers[TILE];
+	uint16_t numbers[TILE];
 
 	numbers_set(&epochs, planes, none, (unsigned)c->epochs);
 	for (unsigned w = 0; w < words; w++) {
@@ -123,7 +126,7 @@ put_epochs(const struct complete *c, double *to, struct numbers epochs, unsigned
 INLINE void
 put_learning(const struct complete *c, const struct learning *l, unsigned planes, size_t at, unsigned words)
 {
-	uint8_t numbers[TILE];
+	uint16_t numbers[TILE];
 	double *const *out = c->out;
 
 	for (unsigned w = 0; w < words && out[MEASURE_CORRECTNESS]; w++) {
@@ -191,90 +194,52 @@ learning(const struct complete *c, size_t at, unsigned words, unsigned planes, b
 		put_times(c, &l, planes, at, words);
 }
 
-INLINE void
-losses(const struct complete *c, size_t at)
+#define VECTORS 4 /* registers of sums that are held at a time */
+#define AHEAD 128 /* rows */
+
+#define WIDE(name) narrow_##name
+#define LANES 2
+#define WIDEN(from) ((narrow_doubles){(double)(from)[0], (double)(from)[1]})
+#include "measures_probabilities.h"
+#undef WIDE
+#undef LANES
+#undef WIDEN
+
+#ifdef WITH_WIDE
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#define WIDE(name) avx2_##name
+#define LANES 4
+#define WIDEN(from) _mm256_cvtps_pd(_mm_loadu_ps(from))
+#include "measures_probabilities.h"
+#undef WIDE
+#undef LANES
+#undef WIDEN
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl")
+#define WIDE(name) avx512_##name
+#define LANES 8
+#define WIDEN(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
+#include "measures_probabilities.h"
+#undef WIDE
+#undef LANES
+#undef WIDEN
+#pragma GCC pop_options
+#endif
+
+static void
+probabilities(const struct complete *c, size_t rows)
 {
-	double mantissas[ROWS], *to = c->out[MEASURE_LOSS] + at;
-	int64_t exponents[ROWS] = {0};
-
-	for (unsigned r = 0; r < ROWS; r++)
-		mantissas[r] = 1;
-	for (size_t e = 0; e < c->epochs; e++)
-		for (unsigned r = 0; r < ROWS; r++)
-			log_product_multiply(&mantissas[r], &exponents[r], (double)c->gold_prob[e][at + r]);
-	for (unsigned r = 0; r < ROWS; r++)
-		to[r] = log_product_loss(mantissas[r], exponents[r]) / c->count;
-}
-
-INLINE void
-probabilities(const struct complete *c, size_t at)
-{
-	double mean[ROWS] = {0}, variance[ROWS] = {0}, uncertain[ROWS] = {0};
-	const size_t epochs = c->epochs;
-	const double count = c->count;
-	double *const *out = c->out;
-
-	for (size_t e = 0; e < epochs; e++) {
-		const float *p = c->gold_prob[e] + at;
-
-		for (unsigned r = 0; r < ROWS; r++)
-			mean[r] += (double)p[r];
-	}
-	for (unsigned r = 0; r < ROWS; r++)
-		mean[r] /= count;
-	if (out[MEASURE_EPOCHS])
-		for (unsigned r = 0; r < ROWS; r++)
-			out[MEASURE_EPOCHS][at + r] = count;
-	if (out[MEASURE_CONFIDENCE])
-		for (unsigned r = 0; r < ROWS; r++)
-			out[MEASURE_CONFIDENCE][at + r] = mean[r];
-	if (out[MEASURE_THRESHOLD_CLOSENESS])
-		for (unsigned r = 0; r < ROWS; r++)
-			out[MEASURE_THRESHOLD_CLOSENESS][at + r] = mean[r] * (1 - mean[r]);
-	if (out[MEASURE_VARIABILITY]) {
-		for (size_t e = 0; e < epochs; e++) {
-			const float *p = c->gold_prob[e] + at; /* with c->gold_prob[e][at + r] it takes row by row */
-
-			for (unsigned r = 0; r < ROWS; r++)
-				variance[r] += ((double)p[r] - mean[r]) * ((double)p[r] - mean[r]);
-		}
-		for (unsigned r = 0; r < ROWS; r++)
-			variance[r] /= count;
-		for (unsigned r = 0; r < ROWS; r++)
-			out[MEASURE_VARIABILITY][at + r] = sqrt(variance[r]);
-	}
-	if (out[MEASURE_VARIABILITY_CI])
-		for (unsigned r = 0; r < ROWS; r++)
-			out[MEASURE_VARIABILITY_CI][at + r] =
-			        epochs == 1 ? (double)NAN : sqrt(variance[r] + variance[r] * variance[r] / (count - 1));
-	if (out[MEASURE_ALEATORIC]) {
-		for (size_t e = 0; e < epochs; e++) {
-			const float *p = c->gold_prob[e] + at;
-
-			for (unsigned r = 0; r < ROWS; r++)
-				uncertain[r] += (double)p[r] * (1 - (double)p[r]);
-		}
-		for (unsigned r = 0; r < ROWS; r++)
-			out[MEASURE_ALEATORIC][at + r] = uncertain[r] / count;
-	}
-	if (out[MEASURE_LOSS])
-		losses(c, at);
-}
-
-/* Fills the measures of probabilities for `words` words of rows. */
-FOR_EACH_WIDTH static void
-probabilities_all(const struct complete *c, size_t words)
-{
-	for (size_t w = 0; w < words; w++) {
-		/* There is a stream of memory for each epoch, more than processors prefetch by themselves. So the word
-		 * after the next is fetched here, which saves a fifth of the time while the columns are not in the
-		 * cache yet. */
-		for (size_t e = 0; e < c->epochs; e++)
-			for (unsigned line = 0; line < TILE; line += 16)
-				__builtin_prefetch(c->gold_prob[e] + (w + 2) * TILE + line);
-		for (unsigned r = 0; r < TILE; r += ROWS)
-			probabilities(c, w * TILE + r);
-	}
+#ifdef WITH_WIDE
+	if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+		avx512_probabilities(c, rows);
+	else if (__builtin_cpu_supports("avx2"))
+		avx2_probabilities(c, rows);
+	else
+#endif
+		narrow_probabilities(c, rows);
 }
 
 /* Fills the measures of learning for whole words. Numbers up to `epochs` mostly take four planes, for which there is
@@ -313,7 +278,7 @@ measures_complete(const struct store_block *block, const uint32_t *epochs, doubl
 		complete.numbers[e] = epochs[e];
 	}
 	complete.numbers[complete.epochs] = NAN;
-	probabilities_all(&complete, block->rows / TILE);
+	probabilities(&complete, block->rows / TILE * TILE);
 	if (times || out[MEASURE_CORRECTNESS] || out[MEASURE_FORGETTING_EVENTS] || out[MEASURE_NEVER_LEARNED])
 		learning_all(&complete, block->rows / TILE, times);
 	return block->rows / TILE * TILE;
