@@ -13,10 +13,13 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define DECAY 0.9
 #define LEAST 1e-8 /* ε */
 #define ROWS 16u
+/* So many rows further is fetched early: each epoch and class is a stream of memory, and processors follow fewer. */
+#define AHEAD 32
 #define CLASSES_MAX (STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 /* The state of ROWS rows after some epochs. */
@@ -74,6 +77,50 @@ take_move(struct rows *rows, unsigned r, const struct store_values *values, cons
 	return seen > 0 && seen + 1 >= window;
 }
 
+/* Takes the moves of all rows, which have seen equally many distributions before, to their next ones: rows `at` to
+ * `at` + ROWS − 1 of the block. True: a window ends with them. */
+FOR_EACH_WIDTH static bool
+take_moves(struct rows *rows, const struct store_values *values, const unsigned *columns, size_t classes, size_t at,
+           size_t window)
+{
+	double moves[ROWS] = {0}, p[ROWS], now[ROWS];
+	const size_t seen = rows->seen[0];
+
+	for (size_t c = 0; c < classes; c++) {
+		const float *from = (const float *)values[columns[c]].values + at;
+		double *before = rows->logs[c];
+
+		__builtin_prefetch(from + AHEAD);
+		for (unsigned r = 0; r < ROWS; r++)
+			p[r] = (double)from[r];
+		if (classes == 1) {
+			memcpy(moves, p, sizeof(moves));
+			break;
+		}
+		for (unsigned r = 0; r < ROWS; r++)
+			now[r] = log(p[r] + LEAST);
+		for (unsigned r = 0; r < ROWS; r++)
+			moves[r] += fabs(p[r] * (now[r] - before[r]));
+		memcpy(before, now, sizeof(now));
+	}
+	for (unsigned r = 0; r < ROWS; r++)
+		rows->seen[r] = seen + 1;
+	if (seen > 0)
+		memcpy(rows->moves[(seen - 1) % (window - 1)], moves, sizeof(moves));
+	return seen > 0 && seen + 1 >= window;
+}
+
+/* Have all rows seen equally many distributions? */
+static bool
+are_together(const struct rows *rows)
+{
+	size_t differ = 0;
+
+	for (unsigned r = 1; r < ROWS; r++)
+		differ |= rows->seen[r] ^ rows->seen[0];
+	return differ == 0;
+}
+
 /* Takes the next distributions of the rows of which `complete` has a bit; the first one is row `at` of the block. */
 static void
 take_epoch(struct rows *rows, uint64_t complete, const struct store_values *values, const unsigned *columns,
@@ -82,6 +129,11 @@ take_epoch(struct rows *rows, uint64_t complete, const struct store_values *valu
 	const unsigned all = (1u << ROWS) - 1;
 	unsigned ended = 0;
 
+	if (complete == all && are_together(rows)) {
+		if (take_moves(rows, values, columns, classes, at, window))
+			add_windows(rows, window - 1);
+		return;
+	}
 	for (; complete != 0; complete &= complete - 1) {
 		unsigned r = (unsigned)__builtin_ctzll(complete);
 
@@ -119,7 +171,7 @@ measures_tdds(const struct store_block *block, const unsigned *columns, size_t c
 		uint32_t count = block->rows - at < ROWS ? block->rows - at : ROWS;
 		struct rows rows;
 
-		for (unsigned r = 0; r < count; r++) {
+		for (unsigned r = 0; r < ROWS; r++) {
 			rows.seen[r] = 0;
 			rows.sums[r] = 0;
 			for (size_t c = 0; c < classes; c++)
