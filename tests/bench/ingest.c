@@ -10,10 +10,13 @@
  * LMDB of its own in synced commits, of the size that is fastest. DIRECTORY is on the disk to be measured, and is left
  * as it was, unless --keep leaves the store there under a name. Prints, as words and numbers: seconds, the processor
  * seconds of the clients until the last acknowledgement, those of the collector until then and until everything is in
- * columns, bytes of frames, and the largest anonymous memory of the collector during each epoch.
+ * columns, bytes of frames, the largest anonymous memory of the collector during each epoch, and of its storer until the
+ * last acknowledgement and until columns: seconds and calls that were for the disk, seconds of other writes, seconds
+ * without work, and bytes written.
  */
 #include "ingest_client.h"
 #include "raw_append.h"
+#include "waits.h"
 
 #include <portolan/store.h>
 
@@ -27,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -49,7 +53,48 @@ struct bench {
 	double begin, acknowledged, columns;
 	double clients_processor, first_processor, processor; /* first: until the last acknowledgement */
 	uint64_t bytes, memory[EPOCHS_MOST];                  /* KiB */
+	struct waits *waits;
 };
+
+/* Makes the file that the collector counts its waits in, and says so in the environment. */
+static void
+share_waits(struct bench *bench)
+{
+	char path[] = "/dev/shm/portolan-waits-XXXXXX", name[64];
+	int fd = mkstemp(path);
+
+	if (fd < 0 || ftruncate(fd, sizeof(*bench->waits)) < 0)
+		err(1, "%s", path);
+	bench->waits = mmap(NULL, sizeof(*bench->waits), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (bench->waits == MAP_FAILED)
+		err(1, "%s", path);
+	unlink(path); /* the collector opens it by this process's descriptor */
+	snprintf(name, sizeof(name), "/proc/%ld/fd/%d", (long)getpid(), fd);
+	setenv(WAITS_FILE, name, 1);
+}
+
+static void
+print_waits(const char *when, const struct waits *waits)
+{
+	printf(" %s-disk %.6f %s-syncs %" PRIu64 " %s-copying %.6f %s-idle %.6f %s-written %" PRIu64, when,
+	       1e-9 * (double)waits->nanoseconds[WAIT_SYNC], when, waits->calls[WAIT_SYNC], when,
+	       1e-9 * (double)waits->nanoseconds[WAIT_WRITE], when, 1e-9 * (double)waits->nanoseconds[WAIT_FRAMES],
+	       when, waits->bytes[WAIT_SYNC] + waits->bytes[WAIT_WRITE]);
+}
+
+/* What was counted since `before`. */
+static struct waits
+waits_since(const struct bench *bench, const struct waits *before)
+{
+	struct waits since;
+
+	for (int i = 0; i < WAIT_COUNT; i++) {
+		since.nanoseconds[i] = bench->waits->nanoseconds[i] - before->nanoseconds[i];
+		since.calls[i] = bench->waits->calls[i] - before->calls[i];
+		since.bytes[i] = bench->waits->bytes[i] - before->bytes[i];
+	}
+	return since;
+}
 
 static void
 choose_endpoint(struct bench *bench)
@@ -86,9 +131,12 @@ start_collector(struct bench *bench)
 	int status, fd;
 
 	memcpy(argv, arguments, sizeof(argv));
+	share_waits(bench);
+	setenv("LD_PRELOAD", WAITS_SHIM, 1);
 	if (posix_spawn(&starter, bench->program, NULL, NULL, argv, environ) || waitpid(starter, &status, 0) < 0 ||
 	    status)
 		errx(1, "%s did not start", bench->program);
+	unsetenv("LD_PRELOAD");
 	snprintf(path, sizeof(path), "%s/portoland.lock", bench->store);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
@@ -248,6 +296,8 @@ turn(struct bench *bench)
 	struct stat data;
 	char path[4200];
 	void *context = new_context(bench->clients);
+	const struct waits none = {0};
+	struct waits before, first, all;
 
 	choose_endpoint(bench);
 	bench_warm_memory();
@@ -255,14 +305,17 @@ turn(struct bench *bench)
 	for (unsigned c = 0; c < bench->clients; c++)
 		clients[c] = client_open(context, bench->endpoint, bench->keys, c, &bench->load);
 	client_wait_until_open(clients, bench->clients);
+	before = waits_since(bench, &none);
 	bench->begin = bench_seconds();
 	bench->clients_processor = -processor_now(getpid());
 	send_all(bench, clients);
 	bench->acknowledged = bench_seconds() - bench->begin;
+	first = waits_since(bench, &before);
 	bench->clients_processor += processor_now(getpid());
 	bench->first_processor = processor_now(bench->process);
 	wait_for_columns(bench);
 	bench->columns = bench_seconds() - bench->begin;
+	all = waits_since(bench, &before);
 	wait_for_exit(bench);
 	for (unsigned c = 0; c < bench->clients; c++) {
 		bench->bytes += client_bytes(clients[c]);
@@ -276,6 +329,8 @@ turn(struct bench *bench)
 	       bench->bytes, stat(path, &data) == 0 ? (long long)data.st_size : 0LL);
 	for (uint32_t epoch = 0; epoch < bench->load.epochs && epoch < EPOCHS_MOST; epoch++)
 		printf("%c%" PRIu64, epoch ? ',' : ' ', bench->memory[epoch]);
+	print_waits("first", &first);
+	print_waits("all", &all);
 	if (!bench->keep)
 		bench_remove_store(bench->store);
 	if (!bench->no_raw)

@@ -39,6 +39,16 @@ def processor_of(turns):
             f"the collector {of('first') / OBSERVATIONS * 1e9:.1f} ns, until columns {of('processor') / OBSERVATIONS * 1e9:.1f} ns")
 
 
+def storer_of(turns, when, whole):
+    """What the thread that writes the store does in that time: its share for the disk is what no code of ours shortens."""
+    def share(name):
+        return f"{100 * statistics.median(t[f'{when}-{name}'] / t[whole] for t in turns):.0f}%"
+
+    return (f"the storer: {share('disk')} of the time for the disk ({statistics.median(t[f'{when}-syncs'] for t in turns):.0f} syncs, "
+            f"{statistics.median(t[f'{when}-written'] / t['bytes'] for t in turns):.2f} bytes for one of frames), "
+            f"{share('copying')} copying to the page cache, {share('idle')} without work")
+
+
 def folder_on_disk(programs):
     """A folder beside the build: what is under /tmp may be no disk at all."""
     return tempfile.mkdtemp(prefix="bench-", dir=os.path.abspath(os.path.dirname(os.path.dirname(programs["portoland"]))))
@@ -53,10 +63,10 @@ def run(report, programs, repeats):
             options = [*options, keys] if options == ["--keys"] else options
             turns = [turn(programs, folder, options) for _ in range(repeats + 1)][1:]
             report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
-                         aim=aim, note=processor_of(turns))
+                         aim=aim, note=f"{processor_of(turns)}; {storer_of(turns, 'first', 'acknowledged')}")
             report.ratio(f"ingest, {name}: limit / until columns", [t["raw"] / t["columns"] for t in turns],
                          aim=aim_columns, better="more",
                          note=f"limit {sum(t['bytes'] for t in turns) / sum(t['raw'] for t in turns) / 1e6:.0f} MB/s; "
-                              f"collector's memory at most {max(max(t['memory']) for t in turns) / 1024:.0f} MB")
+                              f"collector's memory at most {max(max(t['memory']) for t in turns) / 1024:.0f} MB; {storer_of(turns, 'all', 'columns')}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
