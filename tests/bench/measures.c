@@ -6,7 +6,8 @@
  *         measures, in one thread, then in two
  *     measures store STORE RUN THREADS REPEATS
  *         from a store: for each repeat, the seconds of one read of gold_prob and correct, and of the measures, their
- *         labels and ids into arrays; then the processor seconds of the two
+ *         labels and ids into arrays; then the processor seconds of the two, and the seconds of writing as many bytes
+ *         of fresh memory as these arrays have
  *     measures files IN BYTES OUT BYTES
  *         reads so many bytes of IN and writes so many to OUT, to the disk too; the seconds
  */
@@ -39,7 +40,8 @@ struct share {
 	pthread_t thread;
 	const struct columns *columns;
 	struct store_snapshot *snapshot;
-	size_t from, to; /* blocks */
+	size_t from, to; /* blocks; or bytes of `fresh` */
+	char *fresh;
 	uint64_t sum;
 	double checksum;
 };
@@ -282,6 +284,48 @@ read_store(const struct dynamics *run, unsigned threads)
 		errx(1, "nothing was read");
 }
 
+/* Writes memory that nothing wrote before, from the `from`-th byte to before the `to`-th. */
+static void *
+write_share(void *argument)
+{
+	struct share *share = argument;
+
+	memset(share->fresh + share->from, 1, share->to - share->from);
+	return NULL;
+}
+
+static double
+seconds_to_write(size_t bytes, unsigned threads)
+{
+	struct share shares[2] = {0};
+	double begin = now();
+	char *fresh = memory(bytes);
+
+	for (unsigned t = 0; t < threads; t++) {
+		shares[t].fresh = fresh;
+		shares[t].from = bytes * t / threads;
+		shares[t].to = bytes * (t + 1) / threads;
+		if (t > 0 && pthread_create(&shares[t].thread, NULL, write_share, &shares[t]) != 0)
+			errx(1, "no thread");
+	}
+	write_share(&shares[0]);
+	if (threads > 1)
+		pthread_join(shares[1].thread, NULL);
+	begin = now() - begin;
+	free(fresh);
+	return begin;
+}
+
+/* The bytes of the arrays that the run was loaded into. */
+static size_t
+bytes_held(const struct dynamics *run)
+{
+	size_t each = sizeof(uint64_t) + sizeof(*run->order); /* the id, and the place in the order */
+
+	each += run->column_count * sizeof(*run->columns[0].values);
+	return run->ids.rows * (each + (run->gold ? sizeof(*run->gold) : 0));
+}
+
 static int
 time_store(const char *store, const char *name, unsigned threads, unsigned repeats)
 {
@@ -295,6 +339,7 @@ time_store(const char *store, const char *name, unsigned threads, unsigned repea
 		struct portolan_error error;
 		struct dynamics run;
 		double times[3], used[3];
+		size_t bytes;
 
 		if (dynamics_open(&run, &query, name, &request, &error) < 0)
 			errx(1, "%s", error.message);
@@ -307,9 +352,10 @@ time_store(const char *store, const char *name, unsigned threads, unsigned repea
 			errx(1, "%s", error.message);
 		times[2] = now();
 		used[2] = processor();
+		bytes = bytes_held(&run);
 		dynamics_free(&run);
-		printf("%.9f %.9f %.9f %.9f\n", times[1] - times[0], times[2] - times[1], used[1] - used[0],
-		       used[2] - used[1]);
+		printf("%.9f %.9f %.9f %.9f %.9f\n", times[1] - times[0], times[2] - times[1], used[1] - used[0],
+		       used[2] - used[1], seconds_to_write(bytes, threads < 2 ? 1 : 2));
 	}
 	return 0;
 }
