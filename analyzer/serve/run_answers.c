@@ -110,19 +110,31 @@ answer_example(const struct question *question, struct http_answer *answer, stru
 int
 answer_media(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct run_data *data;
+	struct open_stores *stores = question->server->stores;
+	struct run_datas *datas = question->server->datas;
 	const char *id = http_argument(question->request, "id");
-	int code = answer_find_run(question, error);
+	const struct run_data *data = NULL;
+	struct store *store;
+	uint32_t number;
+	ino_t inode;
+	int code = open_stores_take(stores, &store, &inode, error);
 
 	if (code < 0)
 		return code;
-	if (!id)
-		return error_set(error, PORTOLAN_E_INVALID, "which example? Add &id=ID");
-	data = run_datas_of_run(question->server->datas, question->run);
+	code = store_find_run(store, question->run, &number, error);
+	if (code >= 0 && !id)
+		code = error_set(error, PORTOLAN_E_INVALID, "which example? Add &id=ID");
+	if (code >= 0)
+		data = run_datas_take(datas, store, inode, number);
+	open_stores_return(stores, store);
+	if (code < 0)
+		return code;
 	if (data->media)
-		return media_answer(data->media, id, answer, error);
-	http_error(answer, 404, "the server was started without --media FIELD --media-root DIR");
-	return 0;
+		code = media_answer(data->media, id, answer, error);
+	else
+		http_error(answer, 404, "the server was started without --media FIELD --media-root DIR");
+	run_datas_return(datas, data);
+	return code;
 }
 
 /* A class as texts name it: its name, or else its number. */

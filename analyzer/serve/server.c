@@ -37,10 +37,10 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	made->stores = open_stores_new(settings->query->store);
 	made->selections = selections_new();
 	made->progress = progress_new(made->stores, settings->query->store);
-	made->views = views_new(made->stores, settings->query);
 	made->background = background_new(made->stores);
-	if (made->stores)
-		code = run_datas_new(&made->datas, settings, made->stores, error);
+	code = run_datas_new(&made->datas, settings, error);
+	if (code >= 0)
+		made->views = views_new(made->stores, made->datas, settings->query);
 	if (code >= 0 && settings->tags)
 		code = tags_open(&made->tags, settings->tags, settings->query->store, error);
 	if (code < 0)
@@ -61,8 +61,8 @@ server_free(struct server *server)
 	progress_free(server->progress);
 	selections_free(server->selections);
 	tags_free(server->tags);
-	run_datas_free(server->datas);
 	views_free(server->views);
+	run_datas_free(server->datas);
 	open_stores_free(server->stores);
 	free(server);
 }
@@ -135,7 +135,7 @@ server_answer_route(const struct route *route, struct question *question, struct
 	                  &question->view, error);
 	if (code < 0)
 		return code;
-	question->data = run_datas_of_view(question->server->datas, question->view);
+	question->data = question->view->data;
 	code = route->answer(question, answer, error);
 	views_return(views, question->view);
 	return code;
