@@ -1,7 +1,8 @@
 /*
  * run_answers.c: answers the live page's requests about runs: which there are (GET api/runs), how far the recording of
  * one is (api/progress), what can be shown of it (api/view), its classes (api/classes), one of its examples
- * (api/example) with its picture or sound (api/media), and where its examples are in another run (api/match).
+ * (api/example) with its picture or sound (api/media), where its examples are in another run (api/match), and whether the two
+ * are of the same data (api/fingerprint).
  */
 #include "answers.h"
 #include "examples.h"
@@ -46,6 +47,14 @@ answer_progress(const struct question *question, struct http_answer *answer, str
 	if (code >= 0)
 		http_bytes(answer, "application/json", text, strlen(text));
 	return code;
+}
+
+int
+answer_fingerprint(const struct question *question, struct http_answer *answer, struct portolan_error *error)
+{
+	(void)answer;
+	return fingerprints_report(question->server->fingerprints, question->run,
+	                           http_argument(question->request, "other"), question->report, error);
 }
 
 int

@@ -38,6 +38,7 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	made->selections = selections_new();
 	made->progress = progress_new(made->stores, settings->query->store);
 	made->background = background_new(made->stores);
+	made->fingerprints = fingerprints_new(made->stores);
 	code = run_datas_new(&made->datas, settings, error);
 	if (code >= 0)
 		made->views = views_new(made->stores, made->datas, settings->query);
@@ -45,7 +46,8 @@ server_new(struct server **server, const struct server_settings *settings, struc
 		code = tags_open(&made->tags, settings->tags, settings->query->store, error);
 	if (code < 0)
 		return code;
-	if (!made->stores || !made->selections || !made->progress || !made->views || !made->background)
+	if (!made->stores || !made->selections || !made->progress || !made->views || !made->background ||
+	    !made->fingerprints)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*server = made;
 	made = NULL;
@@ -58,6 +60,7 @@ server_free(struct server *server)
 	if (!server)
 		return;
 	background_free(server->background); /* first: it asks the store */
+	fingerprints_free(server->fingerprints);
 	progress_free(server->progress);
 	selections_free(server->selections);
 	tags_free(server->tags);
@@ -104,14 +107,23 @@ static const struct route {
 	answer_function *answer;
 	enum { OF_STORE, OF_RUN, OF_VIEW } of;
 } routes[] = {
-        {"api/runs", answer_runs, OF_STORE},         {"api/view", answer_view, OF_VIEW},
-        {"api/axis", answer_axis, OF_VIEW},          {"api/points", answer_points, OF_VIEW},
-        {"api/legend", answer_legend, OF_VIEW},      {"api/bins", answer_bins, OF_VIEW},
-        {"api/inside", answer_inside, OF_VIEW},      {"api/match", answer_match, OF_VIEW},
-        {"api/example", answer_example, OF_VIEW},    {"api/report", answer_report, OF_VIEW},
-        {"api/suspects", answer_suspects, OF_VIEW},  {"api/progress", answer_progress, OF_RUN},
-        {"api/selection", answer_selection, OF_RUN}, {"api/tags", answer_tags, OF_RUN},
-        {"api/media", answer_media, OF_RUN},         {"api/classes", answer_classes, OF_VIEW},
+        {"api/runs", answer_runs, OF_STORE},
+        {"api/view", answer_view, OF_VIEW},
+        {"api/axis", answer_axis, OF_VIEW},
+        {"api/points", answer_points, OF_VIEW},
+        {"api/legend", answer_legend, OF_VIEW},
+        {"api/bins", answer_bins, OF_VIEW},
+        {"api/inside", answer_inside, OF_VIEW},
+        {"api/match", answer_match, OF_VIEW},
+        {"api/example", answer_example, OF_VIEW},
+        {"api/report", answer_report, OF_VIEW},
+        {"api/suspects", answer_suspects, OF_VIEW},
+        {"api/progress", answer_progress, OF_RUN},
+        {"api/selection", answer_selection, OF_RUN},
+        {"api/tags", answer_tags, OF_RUN},
+        {"api/media", answer_media, OF_RUN},
+        {"api/classes", answer_classes, OF_VIEW},
+        {"api/fingerprint", answer_fingerprint, OF_RUN},
         {"metrics", answer_metrics, OF_STORE},
 };
 

@@ -135,7 +135,7 @@ def test_serve_shows_each_run_its_own_texts(recorded):
 def copies_of(page):
     """The nameless files from which the server reads texts."""
     with open(f"/proc/{page._process.pid}/maps", encoding="ascii") as file:
-        return {line.split(maxsplit=5)[4] for line in file if line.endswith("(deleted)\n")}
+        return {line.split(maxsplit=5)[4] for line in file if re.search(r"/#\d+ \(deleted\)$", line)}
 
 
 def ask_until(ask, path, expected):
