@@ -9,6 +9,7 @@
 #include "other_labels.h"
 
 #include "base/arrays.h"
+#include "base/cleanup.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "fingerprint.h"
@@ -17,6 +18,7 @@
 
 #include <portolan/error.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SAMPLE (UINT64_C(1) << 18) /* about how many examples of the smaller run are looked at, at most */
@@ -213,11 +215,11 @@ sides_read(struct side sides[2], struct store *store, const char *const runs[2],
 /* Compares the labels of two runs. Returns 1 if they are as unlike as after a shuffle, else 0, or a negative code.
  * *found is zeros where the fingerprints say that the labels are the same. */
 static int
-other_labels_find(struct store *store, const char *run_a, const char *run_b, struct other_labels *found,
-                  struct portolan_error *error)
+other_labels_find(struct store *store, const char *const runs[2], struct fingerprint fingerprints[2],
+                  struct other_labels *found, struct portolan_error *error)
 {
 	struct side sides[2] = {{0}};
-	int code = sides_read(sides, store, (const char *const[]){run_a, run_b}, error);
+	int code = sides_read(sides, store, runs, error);
 
 	*found = (struct other_labels){.sampled = sides[0].below < UINT64_MAX};
 	if (code >= 0 && sides[0].fingerprint.labels != sides[1].fingerprint.labels) {
@@ -228,26 +230,46 @@ other_labels_find(struct store *store, const char *run_a, const char *run_b, str
 			code = compare_numbers_too(&sides[0], &sides[1], (enum verdict)code, found, error);
 		code = code < 0 ? code : code == BY_CHANCE;
 	}
-	side_close(&sides[0]);
-	side_close(&sides[1]);
+	for (int s = 0; s < 2; s++) {
+		fingerprints[s] = sides[s].fingerprint;
+		side_close(&sides[s]);
+	}
 	return code;
+}
+
+int
+other_labels_say(struct store *store, const char *const runs[2], struct fingerprint fingerprints[2], char **sentence,
+                 struct portolan_error *error)
+{
+	struct other_labels found;
+	int code = other_labels_find(store, runs, fingerprints, &found, error);
+
+	*sentence = NULL;
+	if (code <= 0)
+		return code;
+	if (asprintf(
+	            sentence,
+	            "runs '%s' and '%s' have other gold labels for %s of the %s ids %s (chance alone: %s): their ids seem "
+	            "to name other examples, as positions in the data do after another shuffle; what matches "
+	            "them is wrong, so record both with ids that stay with the example",
+	            runs[0], runs[1], NUMBER_GROUPED(found.differ), NUMBER_GROUPED(found.shared),
+	            found.sampled ? "looked at that both have" : "that both have",
+	            NUMBER_GROUPED((uint64_t)(found.chance + 0.5))) >= 0)
+		return 0;
+	*sentence = NULL;
+	return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }
 
 void
 other_labels_warn(struct store *store, const char *const *runs, size_t count)
 {
 	for (size_t r = 1; r < count; r++) {
+		const char *const pair[] = {runs[0], runs[r]};
+		CLEANUP_FREE char *sentence = NULL;
+		struct fingerprint fingerprints[2];
 		struct portolan_error error;
-		struct other_labels found;
 
-		if (other_labels_find(store, runs[0], runs[r], &found, &error) <= 0)
-			continue;
-		message_warning(
-		        "runs '%s' and '%s' have other gold labels for %s of the %s ids %s (chance alone: %s): their ids seem "
-		        "to name other examples, as positions in the data do after another shuffle; what matches "
-		        "them is wrong, so record both with ids that stay with the example",
-		        runs[0], runs[r], NUMBER_GROUPED(found.differ), NUMBER_GROUPED(found.shared),
-		        found.sampled ? "looked at that both have" : "that both have",
-		        NUMBER_GROUPED((uint64_t)(found.chance + 0.5)));
+		if (other_labels_say(store, pair, fingerprints, &sentence, &error) >= 0 && sentence)
+			message_warning("%s", sentence);
 	}
 }

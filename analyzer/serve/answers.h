@@ -10,6 +10,7 @@
 #define ANSWERS_H
 
 #include "background.h"
+#include "fingerprints.h"
 #include "http.h"
 #include "progress.h"
 #include "run_data.h"
@@ -31,6 +32,7 @@ struct server {
 	struct tags *tags; /* NULL: no --tags */
 	struct progress *progress;
 	struct background *background;
+	struct fingerprints *fingerprints;
 };
 
 /* A request, and the run and the view that it is about. */
@@ -61,8 +63,8 @@ typedef int answer_function(const struct question *question, struct http_answer 
 
 answer_function answer_runs; /* about all runs, or only question->run */
 answer_function answer_metrics;
-answer_function answer_progress, answer_selection, answer_select; /* about a run */
-answer_function answer_tags, answer_tag, answer_media;            /* about a run */
+answer_function answer_progress, answer_selection, answer_select;          /* about a run */
+answer_function answer_tags, answer_tag, answer_media, answer_fingerprint; /* about a run */
 answer_function answer_view, answer_axis, answer_points, answer_legend, answer_bins, answer_inside, answer_match,
         answer_example, answer_classes, answer_report, answer_suspects; /* about a view */
 

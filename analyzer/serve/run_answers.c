@@ -1,7 +1,8 @@
 /*
  * run_answers.c: answers the live page's requests about runs: which there are (GET api/runs), how far the recording of
  * one is (api/progress), what can be shown of it (api/view), its classes (api/classes), one of its examples
- * (api/example) with its picture or sound (api/media), and where its examples are in another run (api/match).
+ * (api/example) with its picture or sound (api/media), where its examples are in another run (api/match), and whether the two
+ * are of the same data (api/fingerprint).
  */
 #include "answers.h"
 #include "examples.h"
@@ -46,6 +47,14 @@ answer_progress(const struct question *question, struct http_answer *answer, str
 	if (code >= 0)
 		http_bytes(answer, "application/json", text, strlen(text));
 	return code;
+}
+
+int
+answer_fingerprint(const struct question *question, struct http_answer *answer, struct portolan_error *error)
+{
+	(void)answer;
+	return fingerprints_report(question->server->fingerprints, question->run,
+	                           http_argument(question->request, "other"), question->report, error);
 }
 
 int
@@ -110,19 +119,31 @@ answer_example(const struct question *question, struct http_answer *answer, stru
 int
 answer_media(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct run_data *data;
+	struct open_stores *stores = question->server->stores;
+	struct run_datas *datas = question->server->datas;
 	const char *id = http_argument(question->request, "id");
-	int code = answer_find_run(question, error);
+	const struct run_data *data = NULL;
+	struct store *store;
+	uint32_t number;
+	ino_t inode;
+	int code = open_stores_take(stores, &store, &inode, error);
 
 	if (code < 0)
 		return code;
-	if (!id)
-		return error_set(error, PORTOLAN_E_INVALID, "which example? Add &id=ID");
-	data = run_datas_of_run(question->server->datas, question->run);
+	code = store_find_run(store, question->run, &number, error);
+	if (code >= 0 && !id)
+		code = error_set(error, PORTOLAN_E_INVALID, "which example? Add &id=ID");
+	if (code >= 0)
+		data = run_datas_take(datas, store, inode, number);
+	open_stores_return(stores, store);
+	if (code < 0)
+		return code;
 	if (data->media)
-		return media_answer(data->media, id, answer, error);
-	http_error(answer, 404, "the server was started without --media FIELD --media-root DIR");
-	return 0;
+		code = media_answer(data->media, id, answer, error);
+	else
+		http_error(answer, 404, "the server was started without --media FIELD --media-root DIR");
+	run_datas_return(datas, data);
+	return code;
 }
 
 /* A class as texts name it: its name, or else its number. */

@@ -1,8 +1,12 @@
 /*
  * run_data.h: the texts that the live page shows of a run, with what is derived from them: those of the user's file
  * (--data), which stand for every run, or else those that the run itself keeps (run.log_examples), and no other run's.
- * Kept texts are copied when a run is first asked about and has some; those that come later are not seen. Safe from
- * several threads.
+ * Kept texts are copied. Copies of the same texts are one, and users are counted: a copy stays while any has it, and
+ * the next taker gets a new copy only if texts were written since. Safe from several threads.
+ *
+ *     view->data = run_datas_take(datas, store, inode, number);
+ *     … view->data->texts, which may be NULL …
+ *     run_datas_return(datas, view->data);
  */
 #ifndef RUN_DATA_H
 #define RUN_DATA_H
@@ -10,11 +14,10 @@
 #include "media.h"
 #include "searches.h"
 #include "settings.h"
-#include "view.h"
 
 #include <portolan/store.h>
 
-struct open_stores;
+#include <sys/types.h>
 
 struct run_data {
 	struct texts *texts;       /* NULL: none */
@@ -25,13 +28,12 @@ struct run_data {
 struct run_datas;
 
 /* Opens the user's file, if there is one. Errors as texts_open() and media_open(). The settings stay the caller's. */
-int run_datas_new(struct run_datas **datas, const struct server_settings *settings, struct open_stores *stores,
-                  struct portolan_error *error);
-void run_datas_free(struct run_datas *datas); /* NULL: does nothing */
+int run_datas_new(struct run_datas **datas, const struct server_settings *settings, struct portolan_error *error);
+void run_datas_free(struct run_datas *datas); /* all must have been returned; NULL: does nothing */
 
-/* Gives what is shown of the view's run, or of the run of this name; it stays until run_datas_free(). What cannot be
- * read is warned of once, and not shown. */
-const struct run_data *run_datas_of_view(struct run_datas *datas, const struct view *view);
-const struct run_data *run_datas_of_run(struct run_datas *datas, const char *run);
+/* Gives what is shown of the run of this number in the store, whose file has this inode. Never NULL; what cannot be read
+ * is warned of once, and not shown. The texts are at least as new as this call. */
+const struct run_data *run_datas_take(struct run_datas *datas, struct store *store, ino_t inode, uint32_t run);
+void run_datas_return(struct run_datas *datas, const struct run_data *data); /* NULL: does nothing */
 
 #endif

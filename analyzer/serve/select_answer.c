@@ -12,15 +12,12 @@
 
 /* Evaluates the selection on `view`, which has the epochs that the selection names. */
 static int
-select_evaluate(const struct server *server, const struct view *view, struct picked *picked,
-                struct portolan_error *error)
+select_evaluate(const struct view *view, struct picked *picked, struct portolan_error *error)
 {
 	const struct within_file file = {file_filters_keep, file_filters_values, &picked->file};
 	const struct dynamics *dynamics = &view->dynamics;
 
-	const struct run_data *data = run_datas_of_view(server->datas, view);
-
-	picked->file = (struct file_filters){data->texts, data->searches, view};
+	picked->file = (struct file_filters){view->data->texts, view->data->searches, view};
 	picked->within->file = file;
 	picked->order = malloc((dynamics->count + 1) * sizeof(*picked->order));
 	if (!picked->order)
@@ -78,13 +75,13 @@ select_pick(struct question *question, struct picked *picked, struct portolan_er
 		                 run, question->run);
 	code = views_take(views, question->run, of_own ? own : epochs, version, &question->view, error);
 	if (code >= 0)
-		question->data = run_datas_of_view(question->server->datas, question->view);
+		question->data = question->view->data;
 	if (code < 0 || of_own)
-		return code < 0 ? code : select_evaluate(question->server, question->view, picked, error);
+		return code < 0 ? code : select_evaluate(question->view, picked, error);
 	code = views_take(views, question->run, own, NULL, &view, error);
 	if (code < 0)
 		return code;
-	code = select_evaluate(question->server, view, picked, error);
+	code = select_evaluate(view, picked, error);
 	return code < 0 ? code : select_carry(picked, view, question->view, error);
 }
 

@@ -37,15 +37,17 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	made->stores = open_stores_new(settings->query->store);
 	made->selections = selections_new();
 	made->progress = progress_new(made->stores, settings->query->store);
-	made->views = views_new(made->stores, settings->query);
 	made->background = background_new(made->stores);
-	if (made->stores)
-		code = run_datas_new(&made->datas, settings, made->stores, error);
+	made->fingerprints = fingerprints_new(made->stores);
+	code = run_datas_new(&made->datas, settings, error);
+	if (code >= 0)
+		made->views = views_new(made->stores, made->datas, settings->query);
 	if (code >= 0 && settings->tags)
 		code = tags_open(&made->tags, settings->tags, settings->query->store, error);
 	if (code < 0)
 		return code;
-	if (!made->stores || !made->selections || !made->progress || !made->views || !made->background)
+	if (!made->stores || !made->selections || !made->progress || !made->views || !made->background ||
+	    !made->fingerprints)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*server = made;
 	made = NULL;
@@ -58,11 +60,12 @@ server_free(struct server *server)
 	if (!server)
 		return;
 	background_free(server->background); /* first: it asks the store */
+	fingerprints_free(server->fingerprints);
 	progress_free(server->progress);
 	selections_free(server->selections);
 	tags_free(server->tags);
-	run_datas_free(server->datas);
 	views_free(server->views);
+	run_datas_free(server->datas);
 	open_stores_free(server->stores);
 	free(server);
 }
@@ -104,14 +107,23 @@ static const struct route {
 	answer_function *answer;
 	enum { OF_STORE, OF_RUN, OF_VIEW } of;
 } routes[] = {
-        {"api/runs", answer_runs, OF_STORE},         {"api/view", answer_view, OF_VIEW},
-        {"api/axis", answer_axis, OF_VIEW},          {"api/points", answer_points, OF_VIEW},
-        {"api/legend", answer_legend, OF_VIEW},      {"api/bins", answer_bins, OF_VIEW},
-        {"api/inside", answer_inside, OF_VIEW},      {"api/match", answer_match, OF_VIEW},
-        {"api/example", answer_example, OF_VIEW},    {"api/report", answer_report, OF_VIEW},
-        {"api/suspects", answer_suspects, OF_VIEW},  {"api/progress", answer_progress, OF_RUN},
-        {"api/selection", answer_selection, OF_RUN}, {"api/tags", answer_tags, OF_RUN},
-        {"api/media", answer_media, OF_RUN},         {"api/classes", answer_classes, OF_VIEW},
+        {"api/runs", answer_runs, OF_STORE},
+        {"api/view", answer_view, OF_VIEW},
+        {"api/axis", answer_axis, OF_VIEW},
+        {"api/points", answer_points, OF_VIEW},
+        {"api/legend", answer_legend, OF_VIEW},
+        {"api/bins", answer_bins, OF_VIEW},
+        {"api/inside", answer_inside, OF_VIEW},
+        {"api/match", answer_match, OF_VIEW},
+        {"api/example", answer_example, OF_VIEW},
+        {"api/report", answer_report, OF_VIEW},
+        {"api/suspects", answer_suspects, OF_VIEW},
+        {"api/progress", answer_progress, OF_RUN},
+        {"api/selection", answer_selection, OF_RUN},
+        {"api/tags", answer_tags, OF_RUN},
+        {"api/media", answer_media, OF_RUN},
+        {"api/classes", answer_classes, OF_VIEW},
+        {"api/fingerprint", answer_fingerprint, OF_RUN},
         {"metrics", answer_metrics, OF_STORE},
 };
 
@@ -135,7 +147,7 @@ server_answer_route(const struct route *route, struct question *question, struct
 	                  &question->view, error);
 	if (code < 0)
 		return code;
-	question->data = run_datas_of_view(question->server->datas, question->view);
+	question->data = question->view->data;
 	code = route->answer(question, answer, error);
 	views_return(views, question->view);
 	return code;

@@ -17,8 +17,23 @@ struct view_records {
 	uint32_t *by_index; /* as view_records() returns it; NULL: not asked for yet */
 };
 
-/* The version changes when observations become readable (by the epochs' records), when the recording ends, and when
- * another store takes this one's place. */
+/* The store's counts of the texts that the run keeps, which change with each write. Zeros where they cannot be read: the
+ * run is then shown without texts. */
+static void
+view_count_texts(struct store *store, uint32_t number, uint64_t counts[3])
+{
+	struct portolan_error error;
+	struct store_texts texts;
+
+	if (store_texts(store, number, &texts, &error) < 0)
+		texts = (struct store_texts){0};
+	counts[0] = texts.examples;
+	counts[1] = texts.bytes;
+	counts[2] = texts.writes;
+}
+
+/* The version changes when observations become readable (by the epochs' records) or texts do, when the recording ends, and
+ * when another store takes this one's place. */
 int
 view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
                   struct portolan_error *error)
@@ -27,6 +42,7 @@ view_read_version(struct store *store, ino_t inode, const char *run, char versio
 	struct store_session *sessions = NULL;
 	uint32_t number;
 	size_t count = 0, session_count = 0, live = 0;
+	uint64_t texts[3] = {0};
 	int code = store_find_run(store, run, &number, error);
 
 	if (code >= 0)
@@ -35,11 +51,14 @@ view_read_version(struct store *store, ino_t inode, const char *run, char versio
 		code = store_sessions(store, number, &sessions, &session_count, error);
 	for (size_t s = 0; s < session_count; s++)
 		live += sessions[s].live;
-	if (code >= 0)
+	if (code >= 0) {
+		uint64_t seed = (uint64_t)inode << 33 ^ (uint64_t)number << 1 ^ (live > 0);
+
+		view_count_texts(store, number, texts);
+		seed = XXH3_64bits_withSeed(texts, sizeof(texts), seed);
 		snprintf(version, VIEW_VERSION_ROOM, "%016llx",
-		         (unsigned long long)XXH3_64bits_withSeed(epochs, count * sizeof(*epochs),
-		                                                  (uint64_t)inode << 33 ^ (uint64_t)number << 1 ^
-		                                                          (live > 0)));
+		         (unsigned long long)XXH3_64bits_withSeed(epochs, count * sizeof(*epochs), seed));
+	}
 	free(epochs);
 	free(sessions);
 	return code;

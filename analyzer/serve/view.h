@@ -22,10 +22,13 @@ enum {
 	VIEW_E_VERSION = -202, /* the version asked for is gone */
 };
 
+struct run_data;
+
 struct view {
-	char version[VIEW_VERSION_ROOM]; /* a text that differs as soon as the run has changed */
-	ino_t inode;                     /* of the store that it was loaded from: see open_stores_take() */
-	char range[32];                  /* "0:6": the epochs asked for, "A:B", either side empty */
+	char version
+	        [VIEW_VERSION_ROOM]; /* a text that differs as soon as the run, or a text that it keeps, has changed */
+	ino_t inode;                 /* of the store that it was loaded from: see open_stores_take() */
+	char range[32];              /* "0:6": the epochs asked for, "A:B", either side empty */
 	struct dynamics dynamics; /* loaded, and detached from the store: every measure for which the run has signals,
 	                             gold labels, and users' columns; by dense index */
 	struct {
@@ -34,6 +37,7 @@ struct view {
 	} extents[DYNAMICS_COLUMNS_MAX]; /* by number of the column in the dynamics */
 	struct region_cuts cuts;         /* the default ones */
 	struct view_records *records;    /* private */
+	const struct run_data *data;     /* the texts to show of the run (run_data.h), which views.h sets */
 	uint32_t *all_epochs;            /* all epochs with observations, also those beyond the range; ascending */
 	size_t all_epoch_count;
 };
@@ -42,8 +46,8 @@ struct view {
  * the end, also after a failure. */
 int view_complete(struct view *view, struct store *store, struct portolan_error *error);
 
-/* The record of each observed example in the user's file, by dense index, as texts_match() finds them. Made at the
- * first call, and kept with the view. NULL: out of memory. Safe from several threads. */
+/* The record of each observed example in the texts of view->data, by dense index, as texts_match() finds them. Made at
+ * the first call, and kept with the view. NULL: out of memory. Safe from several threads. */
 const uint32_t *view_records(const struct view *view, const struct texts *texts);
 
 /* The numbers in a column of the user's file, by dense index; NaN: the example has none. The caller's to free(). NULL:

@@ -34,6 +34,7 @@ struct kept_view {
 struct views {
 	const struct run_query *query;
 	struct open_stores *stores;
+	struct run_datas *datas;
 	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t loaded;
 	struct kept_view *list;
@@ -41,13 +42,14 @@ struct views {
 };
 
 struct views *
-views_new(struct open_stores *stores, const struct run_query *query)
+views_new(struct open_stores *stores, struct run_datas *datas, const struct run_query *query)
 {
 	struct views *views = calloc(1, sizeof(*views));
 
 	if (!views)
 		return NULL;
 	views->stores = stores;
+	views->datas = datas;
 	views->query = query;
 	pthread_mutex_init(&views->lock, NULL);
 	pthread_cond_init(&views->loaded, NULL);
@@ -55,8 +57,9 @@ views_new(struct open_stores *stores, const struct run_query *query)
 }
 
 static void
-views_free_kept(struct kept_view *kept)
+views_free_kept(struct views *views, struct kept_view *kept)
 {
+	run_datas_return(views->datas, kept->view.data);
 	view_finish(&kept->view);
 	free(kept->run);
 	free(kept);
@@ -69,7 +72,7 @@ views_free(struct views *views)
 		return;
 	for (struct kept_view *kept = views->list, *next; kept; kept = next) {
 		next = kept->next;
-		views_free_kept(kept);
+		views_free_kept(views, kept);
 	}
 	pthread_cond_destroy(&views->loaded);
 	pthread_mutex_destroy(&views->lock);
@@ -87,6 +90,8 @@ views_load(struct views *views, struct kept_view *kept, struct portolan_error *e
 	if (code < 0)
 		return code;
 	code = view_load(&kept->view, store, inode, views->query, kept->run, error);
+	if (code >= 0)
+		kept->view.data = run_datas_take(views->datas, store, inode, kept->view.dynamics.info->number);
 	open_stores_return(views->stores, store);
 	kept->loaded = kept->looked = clock_s();
 	kept->took = kept->loaded - began;
@@ -154,7 +159,7 @@ views_forget(struct views *views, struct kept_view *kept)
 	while (*at != kept)
 		at = &(*at)->next;
 	*at = kept->next;
-	views_free_kept(kept);
+	views_free_kept(views, kept);
 }
 
 /* Are there two newer views of the same run and range? The one before the newest may still be asked for by its

@@ -1,6 +1,6 @@
 /*
  * views.h: hands out views (view.h: a run over a range of epochs) to the live page's requests. A view is loaded once
- * for all of them, and again when the run has grown. Safe from several threads.
+ * for all of them, and again when the run has grown, or keeps other texts. Safe from several threads.
  *
  *     code = views_take(views, "snli/seed1", "0:6", NULL, &view, &error);
  *     … view->dynamics, which nobody changes …
@@ -13,13 +13,14 @@
 #define VIEWS_H
 
 #include "open_stores.h"
+#include "run_data.h"
 #include "view.h"
 
 struct views;
 
-/* `stores` and `query` stay the caller's. `query` says how many threads, and how much memory, loading may use. NULL:
+/* `stores`, `datas` and `query` stay the caller's. `query` says how many threads, and how much memory, loading may use. NULL:
  * out of memory. */
-struct views *views_new(struct open_stores *stores, const struct run_query *query);
+struct views *views_new(struct open_stores *stores, struct run_datas *datas, const struct run_query *query);
 void views_free(struct views *views); /* every view must have been returned; NULL: does nothing */
 
 /* Gives a view of a run. `range`: as --epochs takes it, except "auto"; NULL or "": all epochs. `version`: the view must

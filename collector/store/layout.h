@@ -117,7 +117,7 @@ struct user_columns_record { /* followed by count names of USER_COLUMN_NAME byte
 
 struct texts_record { /* followed by count names of TEXT_NAME_ROOM bytes: one length byte, the name, zeros */
 	uint64_t examples, bytes;
-	uint32_t count, reserved;
+	uint32_t count, writes;
 };
 #define TEXT_NAME_ROOM 64
 

@@ -90,6 +90,7 @@ store_catalog_texts(const struct view *view, uint32_t run, struct store_texts *t
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	texts->examples = head.examples;
 	texts->bytes = head.bytes;
+	texts->writes = head.writes;
 	texts->field_count = head.count;
 	for (uint32_t f = 0; f < head.count; f++) {
 		const uint8_t *name = body + sizeof(head) + (size_t)f * TEXT_NAME_ROOM;

@@ -54,13 +54,16 @@ texts_session_is_later(struct store_writer *writer, uint32_t run, uint32_t with,
 	return memcmp(other.id, session->id, sizeof(other.id)) > 0;
 }
 
+/* Writes how many texts the run has now, after some were written. */
 static int
 texts_put_total(struct store_writer *writer, uint32_t run, const struct store_texts *texts,
                 struct portolan_error *error)
 {
 	const struct store_key key = store_key_run(run, RUN_TEXTS);
-	const struct texts_record head = {
-	        .examples = texts->examples, .bytes = texts->bytes, .count = (uint32_t)texts->field_count};
+	const struct texts_record head = {.examples = texts->examples,
+	                                  .bytes = texts->bytes,
+	                                  .count = (uint32_t)texts->field_count,
+	                                  .writes = texts->writes + 1};
 	uint8_t names[STORE_TEXT_FIELDS][TEXT_NAME_ROOM] = {{0}};
 	const struct store_part parts[] = {{&head, sizeof(head)}, {names, (size_t)head.count * TEXT_NAME_ROOM}};
 

@@ -243,6 +243,7 @@ int store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs,
 struct store_texts {
 	uint64_t examples; /* that have texts; 0: the run keeps none */
 	uint64_t bytes;    /* of their records */
+	uint32_t writes;   /* how often texts were written, modulo 2^32: as long as this stays the same, so do they */
 	size_t field_count;
 	char fields[STORE_TEXT_FIELDS][STORE_TEXT_NAME + 1]; /* names */
 };

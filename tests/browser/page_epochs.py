@@ -248,6 +248,30 @@ def test_two_runs(served, page):
     assert dict(urllib.parse.parse_qsl(one.settled_fragment()["other"]))["run"] == "one"
 
 
+def test_data_of_two_runs(served, page):
+    """The warning is the sentence of `portolan compare`; the fingerprints are those of `portolan runs --json`; the run's own stands among its facts."""
+    told = {run["name"]: run["fingerprint"] for run in json.loads(subprocess.run([PORTOLAN, "runs", "--json", "--store", served.store], capture_output=True, check=True).stdout)}
+    compared = subprocess.run([PORTOLAN, "compare", "one", "two", "--store", served.store], capture_output=True, text=True, check=True)
+    sentence, = [line.split("warning: ", 1)[1] for line in compared.stderr.splitlines() if "their ids seem to name other examples" in line]
+    warning = "return document.querySelector('#compare .warnings').textContent"
+    beside = "return document.querySelector('#other-map .map-warning').textContent"
+    data = "return document.querySelector('#compare .fingerprints').textContent"
+    one = page(served.view(run="one", other="run=two", panel="compare"))
+    choose_other = "const run = document.querySelector('#compare select'); run.value = arguments[0]; run.dispatchEvent(new Event('change'))"
+    for other, shared, says in (("two", "The ids of the two runs are not all the same", sentence), ("scratch", "Both runs have the same ids", ""), ("two", "The ids", sentence)):
+        one.run(choose_other, other)
+        both = f"(fingerprints {told['one']} and {told[other]})."
+        one.wait(lambda both=both, shared=shared: (said := one.run(data)).startswith(shared) and said.endswith(both), f"the fingerprint of {other}")
+        assert one.run(warning) == one.run(beside) == says
+    assert one.find("#compare .warnings").text.endswith(sentence)  # it is seen
+    one.run("[...document.querySelectorAll('#compare button')].find((made) => made.textContent === 'Swap').click()")
+    one.wait(lambda: f"{told['two']} and {told['one']}" in one.run(data) and "runs 'two' and 'one'" in one.run(warning), "both the other way round")
+    one.run(choose_other, "")
+    one.wait(lambda: one.run(warning) == one.run(data) == "", "nothing of two runs")
+    one.open_panel("progress")
+    one.wait(lambda: told["two"] in one.find("#progress .fact-lists").text.replace("\n", ""), "the fingerprint among the facts")
+
+
 def test_linked(served, page):
     """What is selected or pointed at on one map is shown on the other."""
     one = page(served.view(run="one", other="run=two"))

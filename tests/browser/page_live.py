@@ -77,6 +77,26 @@ def test_run_appears(served, page):
     assert one.data()["run"] == "live" and one.run("return window.stays")
 
 
+def test_texts_appear(recording, served, page):
+    """Texts that are logged after the page was opened stand on the pinned card and in the table, and the filter on texts finds them."""
+    one, two = page(served.view(run="live", pinned=["7"])), page(served.view(run="live", filters={"text": {"contains": ["word 77"]}}))
+    one.wait_for(run="live", points=N)
+    two.wait_for(run="live", points=0, examples=N)
+    one.open_panel("table")
+    card = "return [...document.querySelectorAll('#pinned article .text')].map((text) => text.textContent).join()"
+    table = "return document.querySelector('#table tbody').textContent"
+    one.wait(lambda: one.run("return document.querySelector('#pinned article') && document.querySelector('#table tbody tr')"), "a card and the table")
+    one.run("window.stays = true")
+    assert one.run(card) == "" and "word" not in one.run(table)
+    for word in ("word", "drow"):
+        recording.run.log_examples(range(N), text=[f"{word} {i}" for i in range(N)])
+        assert recording.run.flush()
+        one.wait(lambda word=word: one.run(card).endswith(f"{word} 7"), "the text on the card")
+        one.wait(lambda word=word: word in one.run(table), "texts in the table")
+        two.wait_for(points=11 if word == "word" else 0, examples=N)
+    assert one.run("return window.stays")
+
+
 # A loader whose source is slow, and answers in another order than it was asked. SLOW holds answers of `inside` by the box's left side.
 LOADER = """
 const [slow, ask, done] = [arguments[0], arguments[1], arguments[arguments.length - 1]];

@@ -41,6 +41,24 @@ def test_runs(server, portolan, store):
         check(server.request(path)[0].status == 400, path)
 
 
+def test_fingerprints(server, portolan, store):
+    """Those of `runs --json`, and of two runs the sentence of `portolan compare`."""
+    told = {run["name"]: run["fingerprint"] for run in json.loads(subprocess.run([portolan, "runs", "--store", store, "--json"], capture_output=True, check=True).stdout)}
+    warned = {}
+    for name, fingerprint in told.items():
+        check(server.json(f"/api/fingerprint?run={name}") == {"fingerprint": fingerprint} and fingerprint, f"{name}: {fingerprint}")
+        for other in told:
+            compared = subprocess.run([portolan, "compare", name, other, "--store", store], capture_output=True, text=True)
+            sentences = [line.split("warning: ", 1)[1] for line in compared.stderr.splitlines() if "other gold labels" in line]
+            answer = server.json(f"/api/fingerprint?run={name}&other={other}")
+            check(answer == {"fingerprint": fingerprint, "other_fingerprint": told[other], "warning": sentences[0] if sentences else None}, f"{name} {other}: {answer}, not {sentences}")
+            warned[name, other] = bool(sentences)
+    check(warned["a/b", "odd"] and warned["odd", "a/b"] and not warned["a/b", "a/b"] and not warned["a/b", "names"], f"which pairs are warned of: {warned}")
+    for path in ("run=nobody", "run=a/b&other=nobody"):
+        server.json(f"/api/fingerprint?{path}", status=404)
+    server.json("/api/fingerprint", status=400)
+
+
 def test_points(server, portolan, store):
     for epochs in (":", "1:3"):
         rows = serving.metrics(portolan, store, "a/b", "--epochs", epochs)
@@ -181,6 +199,7 @@ def test_live(portolan, make_store, folder):
     stores.make_store(make_store, store, runs)
     with serving.serving(portolan, "--store", store, "live") as server:
         before = server.json("/api/view?run=live")
+        fingerprint = server.json("/api/fingerprint?run=live")["fingerprint"]
         shutil.rmtree(store)
         check(server.json("/api/view?run=live")["version"] == before["version"], "a store that is removed: what is there is shown on")
         check(server.request("/api/runs")[0].status == 503, "but its runs cannot be listed")
@@ -191,6 +210,8 @@ def test_live(portolan, make_store, folder):
                 break
             time.sleep(0.1)
         check(after["epochs"] == [0, 1, 2] and after["state"] == "closed", "the new store is seen")
+        told, = json.loads(subprocess.run([portolan, "runs", "--store", store, "--json"], capture_output=True, check=True).stdout)
+        check(server.json("/api/fingerprint?run=live")["fingerprint"] == told["fingerprint"] != fingerprint, "and its fingerprint")
         server.json(f"/api/example?run=live&version={before['version']}&place=3", status=409)
 
 
@@ -201,6 +222,7 @@ def main():
         data, options = served_runs.write_data(folder)
         with serving.serving(portolan, "--store", store, *options, "a/b") as server:
             test_runs(server, portolan, store)
+            test_fingerprints(server, portolan, store)
             test_points(server, portolan, store)
             test_boxes(server, portolan, store)
             test_match(server, portolan, store)

@@ -6,6 +6,7 @@ import re
 import signal
 import stat
 import subprocess
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -129,6 +130,85 @@ def test_serve_shows_each_run_its_own_texts(recorded):
                 assert time.monotonic() < until, made
                 time.sleep(0.1)
             assert ("@texts" in json.dumps(made)) == has_texts, made
+
+
+def copies_of(page):
+    """The nameless files from which the server reads texts."""
+    with open(f"/proc/{page._process.pid}/maps", encoding="ascii") as file:
+        return {line.split(maxsplit=5)[4] for line in file if re.search(r"/#\d+ \(deleted\)$", line)}
+
+
+def ask_until(ask, path, expected):
+    """Asks as the page does, again and again, until the answer is as expected."""
+    until = time.monotonic() + PATIENCE
+    while not expected(answer := ask(path)):
+        assert time.monotonic() < until, answer
+        time.sleep(0.1)
+    return answer
+
+
+def test_serve_sees_texts_as_they_come(store):
+    """The page has looked before there are texts, and before these are replaced, by others of the same length too."""
+    with portolan.Run("nli", store=store) as run:
+        train(run)
+        assert run.flush()
+        with portolan.serve(run) as page:
+            ask = asker(page)
+            view = ask("view?run=nli")
+            assert view["fields"] == [] and ask("example?run=nli&id=5")["text"] is None
+            for text in ("first", "the second", "the other!"):
+                run.log_examples(range(N), text=[f"{text} {i}" for i in range(N)])
+                assert run.flush()
+                ask_until(ask, "example?run=nli&id=5", lambda example, text=text: example["text"] == {"text": f"{text} 5"})
+                old, view = view, ask("view?run=nli")
+                assert view["version"] != old["version"] and view["fields"] == ["text"]
+                assert (view["epochs"], view["points"], view["columns"]) == (old["epochs"], old["points"], old["columns"])
+                found = page._ask("api/runs/nli/select", json.dumps({"filters": {"text": {"contains": [f"{text} 29"]}}}))
+                assert found["ids"] == [29, *range(290, N)]
+            run.log_examples([5], hint=["another field"])
+            assert run.flush()
+            ask_until(ask, "view?run=nli", lambda view: view["fields"] == ["text", "hint"])
+            assert ask("example?run=nli&id=5")["text"] == {"text": None, "hint": "another field"}
+
+
+def test_serve_copies_texts_once_and_drops_what_nobody_reads(store):
+    """Epochs bring no copy. New texts do, and of the old ones no more stay than there are views that show them. A request that reads texts
+    meanwhile is answered with one copy's."""
+    with portolan.Run("nli", store=store) as run:
+        run.log_examples(range(N), text=TEXTS)
+        train(run)
+        assert run.flush()
+        with portolan.serve(run) as page:
+            ask = asker(page)
+            assert ask("example?run=nli&id=5")["text"] == {"text": TEXTS[5]}
+            copies = copies_of(page)
+            assert len(copies) == 1
+            for epoch in range(4, 8):
+                run.log_gold(epoch, range(N), [0.5] * N, [True] * N)
+                run.end_epoch(epoch)
+                assert run.flush()
+                ask_until(ask, "view?run=nli", lambda view, epoch=epoch: epoch in view["epochs"])
+                assert ask(f"example?run=nli&id=5&epochs=0:{epoch}")["text"] == {"text": TEXTS[5]}
+            assert copies_of(page) == copies
+            answers, ended = [], threading.Event()
+
+            def read():
+                while not ended.is_set():
+                    rows = page._ask(f"api/runs/nli/select?as=rows&most=100&epochs=0:{2 + len(answers) % 5}", '{"filters": {"epochs": {"min": 1}}}')["rows"]
+                    answers.append({row["text"]["text"] for row in rows if row["text"]["text"] not in TEXTS})
+
+            readers = [threading.Thread(target=read) for _ in range(3)]
+            for reader in readers:
+                reader.start()
+            for n in range(12):
+                run.log_examples(range(N), text=[f"again {n}"] * N)
+                assert run.flush()
+                ask_until(ask, "example?run=nli&id=5", lambda example, n=n: example["text"] == {"text": f"again {n}"})
+            ended.set()
+            for reader in readers:
+                reader.join()
+            assert len(answers) > 20 and all(len(texts) <= 1 for texts in answers) and len(set().union(*answers)) > 3
+            assert len(copies_of(page)) <= 7
 
 
 def test_show_copies_only_what_it_shows(recorded):

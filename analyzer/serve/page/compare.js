@@ -10,6 +10,7 @@ import { Arrows, findShifts, meanShift, someOf } from "./arrows.js";
 import { alignAxes } from "./axes.js";
 import { nameOf } from "./about.js";
 import { button, count, element, fillSelect, number } from "./dom.js";
+import { askFingerprint } from "./fingerprint.js";
 import { LinkedPoints } from "./linked_points.js";
 import { carryMask, countBoth, makeLinks, NOWHERE } from "./links.js";
 import { clearSelection } from "./parts.js";
@@ -41,6 +42,15 @@ function titleOf({ run, epochs }) {
   return `${run} · ${sayEpochs(epochs)}`;
 }
 
+/* What the fingerprints say of the data: the first half is of the ids, the second of the ids with their labels. */
+function sayData({ fingerprint: a, other_fingerprint: b }) {
+  if (!a || !b) return "";
+  if (a === b) return `Both runs have ${a.includes("-") ? "the same examples with the same labels" : "the same ids"} (fingerprint ${a}).`;
+  const [[ids, labels], [otherIds, otherLabels]] = [a, b].map((text) => text.split("-"));
+  const what = ids !== otherIds ? "The ids of the two runs are not all the same" : labels && otherLabels ? "Both runs have the same ids, some with another label" : "Both runs have the same ids";
+  return `${what} (fingerprints ${a} and ${b}).`;
+}
+
 function joinMasks(a, b) {
   if (!a || !b) return a ?? b;
   return { bits: a.bits.map((byte, i) => byte | b.bits[i]), count: a.count + b.count - countBoth(a, b) };
@@ -48,6 +58,7 @@ function joinMasks(a, b) {
 
 class Compare {
   #links = null;
+  #data = null; /* the answer about the data of both runs */
   #linked = ""; /* the two versions that the links belong to */
   #asked = "";
   #twin = null;
@@ -77,7 +88,13 @@ class Compare {
     this.clear = button("Clear there", () => clearSelection(this.#twin.state));
     this.arrows = element("input", { type: "checkbox", onchange: () => this.#link() });
     this.trouble = element("p", { role: "status", class: "trouble" });
+    this.warning = element("ul", { class: "warnings" });
     this.counts = element("tbody");
+    this.wantData = askFingerprint(this.source, (data) => {
+      this.#data = data;
+      this.#showData();
+    });
+    this.data = element("p", { class: "fingerprints" });
     this.overlap = element("p", { role: "status" });
     this.shift = element("p");
     this.heads = ["", "", "in both"].map((text) => element("th", { scope: "col" }, text));
@@ -85,8 +102,10 @@ class Compare {
     this.details = element(
       "div",
       { class: "compared" },
+      element("div", { role: "status" }, this.warning),
       element("div", { class: "tools" }, this.swap, this.copy, this.clear, element("label", {}, this.arrows, " Arrows from here to there")),
       table,
+      this.data,
       this.overlap,
       this.shift,
     );
@@ -144,6 +163,7 @@ class Compare {
 
   #showOpen({ follows, epochs }) {
     const isOpen = this.#isOpen;
+    this.#showData();
     for (const part of [this.details, this.follow]) part.hidden = !isOpen;
     this.epochs.hidden = !isOpen || follows;
     this.follow.value = follows ? "same" : "own";
@@ -170,7 +190,8 @@ class Compare {
     this.title = element("h2", { class: "map-title" });
     this.otherTitle = element("h2", { class: "map-title" });
     this.map.section.prepend(this.title);
-    place.prepend(this.otherTitle, this.trouble);
+    this.otherWarning = element("p", { class: "map-warning" });
+    place.prepend(element("div", { class: "map-head" }, this.otherTitle, this.otherWarning), this.trouble);
     const maps = [this.map, this.#twin.map];
     this.overlays = maps.map((map) => new LinkedPoints(map));
     this.drawnArrows = maps.map((map) => new Arrows(map));
@@ -226,6 +247,7 @@ class Compare {
 
   async #load(key, at, otherAt, otherCount) {
     this.#asked = key;
+    if (at.run !== otherAt.run) this.wantData(at, otherAt);
     try {
       const there = await this.source.match(at, otherAt);
       if (this.#asked !== key) return;
@@ -294,6 +316,17 @@ class Compare {
     Object.assign(this.section.dataset, { shared, here: mine?.count ?? 0, there: theirs?.count ?? 0, both: both ?? 0 });
     this.copy.disabled = !mine;
     this.clear.disabled = !theirs;
+  }
+
+  /* The fingerprints and the warning. The warning stands beside the other map's title, too, on one line. */
+  #showData() {
+    const { state } = this;
+    const twin = this.#twin?.state;
+    const data = this.#isOpen && this.#data?.run === state.run && this.#data.other === twin?.run ? this.#data : null;
+    const warning = data?.warning ?? "";
+    this.data.textContent = data ? sayData(data) : "";
+    if (this.warning.textContent !== warning) this.warning.replaceChildren(...(warning ? [element("li", {}, warning)] : []));
+    if (this.otherWarning) this.otherWarning.textContent = this.otherWarning.title = warning;
   }
 
   #showArrows(mask) {

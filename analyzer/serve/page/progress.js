@@ -4,6 +4,7 @@
  */
 import { count, element, number as sayNumber } from "./dom.js";
 import { EpochChart } from "./epoch_chart.js";
+import { askFingerprint } from "./fingerprint.js";
 
 const RECORDING_MS = 1000;
 const CLOSED_MS = 10000;
@@ -26,7 +27,7 @@ function sayAge(seconds) {
 const sayBytes = (bytes) => (bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`);
 
 /* Facts about the run: [[name, text], …]. */
-function runFacts(progress) {
+function runFacts(progress, fingerprint) {
   const { forgetting, examples, declared, observations, rate } = progress;
   const recording = progress.state === "recording";
   return [
@@ -34,6 +35,7 @@ function runFacts(progress) {
     ["Observations", count(observations)],
     ...(recording ? [["Rate", rate === null ? "–" : `${count(Math.round(rate))} a second`], ["Last observation", sayAge(progress.idle_seconds)]] : []),
     ...(forgetting ? [["Forgotten at least once", count(forgetting.examples)], ["Never learned", count(forgetting.not_learned)]] : []),
+    ...(fingerprint ? [["Fingerprint of the data", fingerprint]] : []),
   ];
 }
 
@@ -113,6 +115,7 @@ class Progress {
   #of = null; /* the run that the panel shows */
   #ticket = 0;
   #timer = 0;
+  #data = null; /* {run, fingerprint} */
 
   constructor(section, { state, source }) {
     Object.assign(this, { section, state, source });
@@ -127,7 +130,14 @@ class Progress {
     section.append(this.title, element("div", { role: "status" }, this.trouble), this.bar.box, charts, facts, this.table.box);
     section.hidden = true;
     state.subscribe(["run"], () => this.#look());
-    state.subscribe(["view"], () => this.#show());
+    const ask = askFingerprint(source, (data) => {
+      this.#data = data;
+      this.#show();
+    });
+    state.subscribe(["view"], () => {
+      this.#show();
+      if (state.view) ask(state.view);
+    });
     this.#look();
   }
 
@@ -173,7 +183,7 @@ class Progress {
       chart.figure.hidden = isLoss !== (name === "mean_loss");
       if (!chart.figure.hidden) chart.draw(seen.epochs.map((epoch) => [epoch.epoch, epoch[name]]), shown, recording);
     }
-    for (const [list, facts] of this.lists) list.show(facts(seen));
+    for (const [list, facts] of this.lists) list.show(facts(seen, this.#data?.run === this.#of ? this.#data.fingerprint : null));
     this.table.show(seen.epochs, isLoss);
   }
 }

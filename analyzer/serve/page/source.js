@@ -130,6 +130,12 @@ export class ServerSource {
     return new Uint32Array(await getBytes("api/match", { ...at, other: other.run, other_epochs: other.epochs, other_version: other.version }));
   }
 
+  /* {fingerprint} of the data of a run; with `other`, the name of another one, also {other_fingerprint, warning}: a sentence if the ids of
+   * the two seem to name other examples. null: not known, and nothing to warn of. */
+  fingerprint(run, other) {
+    return getJson("api/fingerprint", { run, other });
+  }
+
   /* One example, with its measures, texts and its story by epoch. */
   example(at, place) {
     return getJson("api/example", { ...at, place });

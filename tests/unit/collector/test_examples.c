@@ -82,21 +82,26 @@ repeats_change_nothing_and_later_ones_replace(void **state)
 	struct fixture *f = *state;
 	struct found found;
 	uint64_t bytes;
+	uint32_t writes;
 
 	fixture_open(f, 1, "run", NULL);
 	fixture_examples(f, 1, 1, 7, 2, "first");
 	fixture_commit(f);
 	read_texts(f, "run", &found);
 	bytes = found.texts.bytes;
+	writes = found.texts.writes;
 	fixture_examples(f, 1, 1, 7, 2, "a repeat");
 	fixture_commit(f);
 	FINDS("run", "7=first 8=first ");
-	fixture_examples(f, 1, 2, 8, 1, "third");
+	assert_int_equal(found.texts.writes, writes);
+	fixture_batch(f, 1, 2, 0, 7, 2, 0.5f, true);
+	fixture_examples(f, 1, 3, 8, 1, "third");
 	fixture_commit(f);
 	FINDS("run", "7=first 8=third ");
+	assert_int_equal(found.texts.writes, writes + 1); /* of as many bytes, so that nothing else says so */
 	assert_int_equal(found.texts.examples, 2);
 	assert_int_equal(found.texts.bytes, bytes);
-	fixture_examples(f, 1, 3, 8, 1, "longer now");
+	fixture_examples(f, 1, 4, 8, 1, "longer now");
 	fixture_commit(f);
 	read_texts(f, "run", &found);
 	assert_int_equal(found.texts.bytes, bytes + 5);
