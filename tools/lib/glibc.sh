@@ -42,11 +42,11 @@ ln -sf Scrt1.o "$folder/lib/crt1.o"
 for name in crti.o crtn.o; do # gcc names them, though initialisers do not need them
 	"$gcc" -x c -c /dev/null -o "$folder/lib/$name"
 done
-# No build id: it is a checksum of what is stripped later, too, and so of the folder's name.
+# No build id: it is a checksum of what is stripped later, too, and so of the folder's name. No debug information: that of Zig's objects names the folder.
 cat >"$folder/bin/cc" <<TXT
 #!/bin/sh
 exec $gcc -nostdinc -isystem "$("$gcc" -print-file-name=include)" -isystem "$folder/include" -D__GLIBC_MINOR__=$minor \\
-	-B"$folder/lib" -L"$folder/lib" -Wl,-rpath-link,"$folder/lib" -static-libgcc -Wl,--build-id=none "\$@"
+	-B"$folder/lib" -L"$folder/lib" -Wl,-rpath-link,"$folder/lib" -static-libgcc -Wl,--build-id=none -Wl,--strip-debug "\$@"
 TXT
 cat >"$folder/bin/c++" <<TXT
 #!/bin/sh

@@ -13,6 +13,7 @@ declare -A package_lists=(
 	[frameworks]="python3-venv"
 	[spark]="default-jre-headless python3-venv"
 	[wheel]="git python3-venv dpkg-dev gcc-aarch64-linux-gnu make autoconf automake libtool"
+	[aarch64]="gcc-aarch64-linux-gnu qemu-user-static binfmt-support"
 	[fuzz]="clang libclang-rt-dev"
 )
 declare -A package_floors=([meson]=1.0.1 [python3]=3.11 [libjansson-dev]=2.14 [libmicrohttpd-dev]=0.9.75) # meson.build has them too

@@ -172,7 +172,7 @@ a_map_that_cannot_grow_is_used_to_its_end(void **state)
 	int status;
 
 	(void)state;
-	if (getenv("UNDER_VALGRIND")) /* which needs address space of its own */
+	if (getenv("UNDER_VALGRIND") || getenv("UNDER_QEMU")) /* which need address space of their own */
 		skip();
 	fixture = fixture_new();
 	child = fork();
