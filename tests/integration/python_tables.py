@@ -110,6 +110,12 @@ def test_it_is_used_as_a_table(words, tmp_path):
         words.sort_values("idd")
     with pytest.raises(ValueError, match="by names no column; the columns: id, gold"):
         words.sort_values([])
+    for wrong in ("no", None, 2, [None]):
+        with pytest.raises(TypeError, match="ascending must be True or False, not "):
+            words.sort_values("confidence", ascending=wrong)
+    with pytest.raises(ValueError, match="ascending has 2 entries for 1 columns"):
+        words.sort_values("confidence", ascending=[True, False])
+    assert words.sort_values("confidence", ascending=np.array([False]))["id"].tolist() == down["id"].tolist()
     for falls in (0, np.False_):
         assert words.sort_values("confidence", ascending=falls)["id"].tolist() == down["id"].tolist()
     assert words.sort_values("confidence", ascending=np.True_)["id"].tolist() == words.sort_values(["confidence"], [1])["id"].tolist() == list(range(12))

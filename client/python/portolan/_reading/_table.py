@@ -11,10 +11,11 @@ from __future__ import annotations
 import copy
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from portolan import _files, _packages
+from portolan._recording import _options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,10 +114,11 @@ class Table:
         Example: ``portolan.measures("words").sort_values("variability", ascending=False).head()``"""
         from portolan._reading import _columns
 
-        import numpy
-
         names = [by] if isinstance(by, str) else list(by)
-        rising = [ascending] * len(names) if isinstance(ascending, (bool, int, numpy.bool_)) else list(ascending)
+        each: Any = ascending.tolist() if hasattr(ascending, "tolist") else ascending  # of NumPy
+        if isinstance(each, str) or not isinstance(each, Iterable):
+            each = [each] * len(names)
+        rising = [_options.flag("ascending", one) for one in each]
         if not names:
             raise ValueError(f"by names no column; the columns: {', '.join(self._names())}")
         self._check_names(names)
