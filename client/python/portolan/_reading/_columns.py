@@ -88,7 +88,8 @@ def _of_csv(column: Column) -> list[Any]:
 
 
 def arrow_reader(dtype: np.dtype[Any], blocks: Iterator[np.ndarray[Any, Any]]) -> Any:
-    """A pyarrow.RecordBatchReader: a batch for each block, made when it is asked for."""
+    """A pyarrow.RecordBatchReader: a batch for each block, made when it is asked for. A block is halved until its texts fit an array of Arrow, which
+    holds 2 GiB."""
     pyarrow = import_module("pyarrow")
     schema = pyarrow.schema(
         [
@@ -97,12 +98,16 @@ def arrow_reader(dtype: np.dtype[Any], blocks: Iterator[np.ndarray[Any, Any]]) -
         ]
     )
 
-    def batches() -> Iterator[Any]:
-        for block in blocks:
-            arrays = [pyarrow.array(column.values, type=field.type, mask=_mask(column)) for column, field in zip(columns_of(block), schema)]
+    def batches_of(block: np.ndarray[Any, Any]) -> Iterator[Any]:
+        arrays = [pyarrow.array(column.values, type=field.type, mask=_mask(column)) for column, field in zip(columns_of(block), schema)]
+        if any(isinstance(array, pyarrow.ChunkedArray) for array in arrays):
+            half = len(block) // 2
+            yield from batches_of(block[:half])
+            yield from batches_of(block[half:])
+        else:
             yield pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
-    return pyarrow.RecordBatchReader.from_batches(schema, batches())
+    return pyarrow.RecordBatchReader.from_batches(schema, (batch for block in blocks for batch in batches_of(block)))
 
 
 def _mask(column: Column) -> np.ndarray[Any, Any] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from portolan._reading import _measures, _output, _words
-from portolan._reading._table import Table
+from portolan._reading._table import BATCH, Table
 from portolan._recording._run import Run
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from portolan._reading._measures import Epochs
 
-BATCH = 1 << 17  # rows
 
 
 class Dynamics(Table):

@@ -20,6 +20,7 @@ from portolan._recording import _options
 if TYPE_CHECKING:
     import numpy as np
 
+BATCH = 1 << 17  # rows handed on at a time
 _BLOCK = 1 << 14  # rows made into tuples at a time
 
 
@@ -247,9 +248,9 @@ class Table:
         return self._rows
 
     def _blocks(self, rows: int | None = None) -> Iterator[np.ndarray[Any, Any]]:
-        """All rows, in arrays of at most `rows` rows."""
+        """All rows, in arrays of at most `rows` rows. None: BATCH."""
         table = self._table()
-        step = rows or max(1, len(table))
+        step = rows or BATCH
         for begin in range(0, len(table), step):
             yield table[begin : begin + step]
 
