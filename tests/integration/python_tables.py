@@ -1,6 +1,7 @@
 """What measures(), runs() and dynamics() return, as NumPy and people see it; pandas, polars, DuckDB and Arrow are in
 tests/frameworks/test_tables.py."""
 
+import copy
 import csv
 import html
 import io
@@ -367,6 +368,44 @@ def test_dynamics_block_by_block(store):
     assert [row.epoch for row in d] == whole["epoch"].tolist()
     with pytest.raises(ValueError, match="rows must be above 0"):
         next(d.batches(0))
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+def test_the_batches_of_a_part_are_of_that_part(store):
+    record_logits(store)
+    for part in (lambda d: d[d["id"] == 3], lambda d: d.head(2), lambda d: d[["id", "entropy"]], lambda d: d[5:9], lambda d: d[:0],
+                 lambda d: d.sort_values("gold_prob", ascending=False), lambda d: d.sort_values("id").head(60)[["epoch"]]):
+        some = part(portolan.dynamics("words", store=store))
+        blocks = list(some.batches(25))
+        assert [len(block) for block in blocks] == [min(25, len(some) - begin) for begin in range(0, len(some), 25)]
+        assert [row for block in blocks for row in block.tolist()] == some.to_numpy().tolist()
+        assert {block.dtype.names for block in blocks} <= {some.dtype.names}
+        with pytest.raises(ValueError, match="rows must be above 0"):
+            next(some.batches(0))
+    d = portolan.dynamics("words", store=store)
+    d["gold_prob"] = 0.25
+    assert {p for block in d.batches(25) for p in block["gold_prob"].tolist()} == {0.25}
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+def test_the_head_of_dynamics(store):
+    record_logits(store)
+    for rows in (0, 1, 7, 187, 1000, -180):
+        d = portolan.dynamics("words", store=store)
+        head = d.head(rows)
+        assert type(head) is type(d) and head.to_numpy().tolist() == d.to_numpy()[:rows].tolist() and head.columns == d.columns
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+def test_dynamics_pickled(store):
+    record_logits(store)
+    for d in (portolan.dynamics("words", store=store), portolan.dynamics("words", store=store, ids=[3, 7, 20])):
+        part = d.head(2)
+        for one in (d, part):
+            back = pickle.loads(pickle.dumps(one))
+            assert type(back) is type(d) and back.to_numpy().tolist() == one.to_numpy().tolist() and repr(back) == repr(one)
+            assert back.head(1)["id"].tolist() == [3 if len(d) < 100 else 0] and sum(map(len, back.batches(2))) == len(one)
+    assert copy.deepcopy(d)["id"].tolist() == d["id"].tolist()
 
 
 def test_dynamics_of_ids_that_the_run_does_not_have(store):

@@ -8,7 +8,6 @@ where there is no value.
 
 from __future__ import annotations
 
-import copy
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -238,8 +237,8 @@ class Table:
 
     def _of(self, rows: np.ndarray[Any, Any]) -> Table:
         """A table of the same kind and name with these rows."""
-        made = copy.copy(self)
-        made._rows = rows
+        made = type(self).__new__(type(self))  # not copy(), which asks for what pickle keeps
+        made.__dict__.update(self.__dict__, _rows=rows)
         return made
 
     # A table that is read lazily overrides these.
