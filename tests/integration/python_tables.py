@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 import portolan
+from portolan import _files
+from portolan._reading._table import Table
 
 
 def record(store, name="words", ids=None, epochs=3, labels=None, **options):
@@ -165,9 +167,53 @@ def test_a_file_has_its_name_when_it_is_whole(words, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         words.to_csv(path)
     assert path.read_bytes() == before and sorted(one.name for one in tmp_path.glob("*.*")) == ["link.csv", "m.csv"]
-    assert not [one for one in tmp_path.iterdir() if one.name.startswith(".m")]
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith(".")]
     with pytest.raises(FileNotFoundError, match="none/m.csv'"):
         words.to_csv(tmp_path / "none" / "m.csv")
+    with pytest.raises(OSError, match="File name too long: .*/nnn"):
+        words.to_csv(tmp_path / f"{'n' * 252}.csv")
+
+
+def test_a_file_may_have_the_longest_name(words, tmp_path):
+    path = tmp_path / f"{'n' * 251}.csv"
+    words.to_csv(path)
+    assert path.read_text(encoding="utf-8") == words.to_csv() and list(tmp_path.glob("*.csv")) == [path]
+
+
+def rights(path):
+    return {oct(one.stat().st_mode & 0o777) for one in path.iterdir()}
+
+
+def test_what_only_its_owner_may_read_nobody_else_reads_while_it_is_written(tmp_path):
+    mask = os.umask(0o022)
+    try:
+        for name, before, meanwhile in (("private", 0o600, {"0o600"}), ("shared", 0o664, {"0o600", "0o664"}), ("new", None, {"0o644"})):
+            folder = tmp_path / name
+            folder.mkdir()
+            if before:
+                (folder / "m.csv").touch()
+                (folder / "m.csv").chmod(before)
+            with _files.whole(folder / "m.csv", "w") as file:
+                file.write("of the owner")
+                file.flush()
+                assert rights(folder) == meanwhile
+            assert rights(folder) == {oct(before or 0o644)}
+    finally:
+        os.umask(mask)
+
+
+def test_two_write_the_same_file(tmp_path):
+    with _files.whole(tmp_path / "m", "w") as first, _files.whole(tmp_path / "m", "w") as second:
+        first.write("the first, which ends last")
+        second.write("the second")
+    assert (tmp_path / "m").read_text() == "the first, which ends last" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_texts_of_any_characters_are_read_back_from_csv():
+    texts = ["a\rb", "c\nd", "\r\n", 'q"', "e,f", "\r", " g ", "plain"]
+    table = Table("texts", np.array(list(enumerate(texts)), [("id", "u8"), ("text", "U8")]))
+    assert list(csv.reader(io.StringIO(table.to_csv(), newline=""))) == [["id", "text"], *([str(i), text] for i, text in enumerate(texts))]
+    assert table.to_csv().splitlines()[0] == "id,text" and table.to_csv().endswith('6, g \n7,plain\n')
 
 
 def test_a_device_is_written_itself(words, capfd):

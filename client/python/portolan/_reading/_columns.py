@@ -69,9 +69,20 @@ def order_of(table: np.ndarray[Any, Any], names: Sequence[str], ascending: Seque
     return np.lexsort(keys[::-1])
 
 
+class _Lines:
+    """Takes what csv.writer writes, a row a call, and ends each with a line feed. The writer itself ends rows as ``\\r\\n``: it quotes the characters
+    that end a row, and a carriage return has to be quoted, too, to be read back."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, row: str) -> None:
+        self._file.write(f"{row[:-2]}\n")
+
+
 def write_csv(file: TextIO, names: Sequence[str], blocks: Iterator[np.ndarray[Any, Any]]) -> None:
     """CSV as ``portolan metrics`` prints it: absent values are empty, truths 0 and 1, and numbers read back exactly."""
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(_Lines(file), lineterminator="\r\n")
     writer.writerow(names)
     for block in blocks:
         columns = [_of_csv(column) for column in columns_of(block)]
