@@ -280,7 +280,7 @@ def test_runs(store):
     record(store, "b/two", epochs=2)
     record(store, "a", ids=["x", "y"], mode="train-forward")
     runs = portolan.runs(store)
-    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created", "kind", "fingerprint")
+    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created", "kind", "fingerprint", "texts")
     assert runs["name"].tolist() == ["a", "b/two"] and runs.examples.tolist() == [2, 12] and runs["epochs"].tolist() == [3, 2]
     assert runs["observations"].tolist() == [6, 24] and set(runs["state"]) == {"closed"}
     assert [run.mode for run in runs] == ["train-forward", "epoch-end"] and all(run.created.endswith("Z") for run in runs)
@@ -288,8 +288,9 @@ def test_runs(store):
     assert repr(runs).splitlines()[0] == f"{store}: 2 runs"
     with portolan.Run("c", store=store) as run:
         run.log_gold(0, [0], [0.5], [True])
+        run.log_examples([0, 1], text=["zero", "one"])
         run.flush()
-        assert portolan.runs(store)["state"].tolist() == ["closed", "closed", "recording"]
+        assert portolan.runs(store)["state"].tolist() == ["closed", "closed", "recording"] and portolan.runs(store).texts.tolist() == [0, 0, 2]
     with pytest.raises(portolan.Error, match="no store at"):
         portolan.runs(store / "other")
 
