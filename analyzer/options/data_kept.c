@@ -22,6 +22,15 @@ data_member(struct common_options *request, const char *name, uint64_t *bit, con
 	return (const char **)((char *)request + (*option)->offset);
 }
 
+/* What an option that was given names; NULL: it was not given. */
+static const char *
+data_named(const struct common_options *request, int index)
+{
+	const size_t offset = option_at(request->command, (size_t)index)->offset;
+
+	return request->given & UINT64_C(1) << index ? *(const char *const *)((const char *)request + offset) : NULL;
+}
+
 static void
 data_set(struct common_options *request, const char *name, const char *value)
 {
@@ -71,6 +80,18 @@ data_refuse(struct common_options *request, size_t index)
 	*(const char **)((char *)request + option_at(request->command, index)->offset) = NULL;
 }
 
+/* The option that names the data: --data, unless --sources-data names KEPT_TEXTS. -1: the command has neither. */
+static int
+data_option(const struct common_options *request)
+{
+	const struct command *command = request->command;
+	const int sources = options_find_name(command, "sources-data", strlen("sources-data"));
+
+	if (sources >= 0 && kept_texts_is(data_named(request, sources)))
+		return sources;
+	return options_find_name(command, "data", strlen("data"));
+}
+
 /* Finds the texts of the run, and makes the file of them, unless the command does. */
 static int
 data_find(const struct common_options *request, const char *run, struct store_texts *texts,
@@ -86,17 +107,15 @@ int
 options_keep_data(struct common_options *request)
 {
 	const struct command *command = request->command;
-	const int index = command->common & COMMON_STORE ? options_find_name(command, "data", strlen("data")) : -1;
+	const int index = command->common & COMMON_STORE ? data_option(request) : -1;
 	const bool is_by_run = command->opens_texts && command->least == 0; /* whichever run is asked about later */
 	const char *run = request->operand_count > 0 && !is_by_run ? request->operands[0] : NULL;
-	const bool given = index >= 0 && request->given & UINT64_C(1) << index;
-	const char *data = NULL;
+	const char *data = index >= 0 ? data_named(request, index) : NULL;
+	const bool given = data;
 	struct store_texts texts;
 	struct portolan_error error = {0};
 	int code;
 
-	if (given)
-		data = *(const char *const *)((const char *)request + option_at(command, (size_t)index)->offset);
 	if (command->shows_texts && kept_texts_are_refused(data)) {
 		data_refuse(request, (size_t)index);
 		return 0;
@@ -105,16 +124,18 @@ options_keep_data(struct common_options *request)
 		return 0;
 	code = data_find(request, run, &texts, &error);
 	if (given && code < 0 && !is_by_run)
-		return options_wrong(request, "--data " KEPT_TEXTS ": %s", error.message);
+		return options_wrong(request, "--%s " KEPT_TEXTS ": %s", option_at(command, (size_t)index)->name,
+		                     error.message);
 	if (given && texts.examples == 0 && !is_by_run)
 		return options_wrong(request,
-		                     "--data " KEPT_TEXTS ": run '%s' keeps no texts: run.log_examples logs them",
-		                     run ? run : "");
+		                     "--%s " KEPT_TEXTS ": run '%s' keeps no texts: run.log_examples logs them",
+		                     option_at(command, (size_t)index)->name, run ? run : "");
 	if (code < 0 && code != STORE_E_NO_STORE && texts.examples > 0)
 		message_warning("the texts of the run are not shown: %s", error.message);
 	if (!given && (code < 0 || texts.examples == 0))
 		return 0; /* what is wrong with the store, the command says */
-	data_set(request, "data", KEPT_TEXTS);
+	if (!given)
+		data_set(request, "data", KEPT_TEXTS);
 	data_set(request, "id-field", KEPT_TEXTS_ID);
 	if (command->shows_texts && !is_by_run)
 		data_show_all(request, &texts);

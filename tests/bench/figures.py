@@ -157,12 +157,15 @@ def kept_of(before, document):
 
 
 def add_to(kept, document):
-    """The document with what was kept of another, but for the benchmarks that it has itself."""
-    named = {one["name"] for one in document["benchmarks"]}
-    others = [one for one in kept["benchmarks"] if one["name"] not in named]
-    others = [one if one["commit"] != document["commit"] else {name: one[name] for name in one if name not in ("commit", "date")} for one in others]
-    return document | {"benchmarks": others + document["benchmarks"],
-                       "figures": [one for one in kept["figures"] if one["benchmark"] not in named] + document["figures"]}
+    """The document with what was kept of another. A benchmark that was done there is replaced only by one that is done."""
+    done = {one["name"] for one in kept["benchmarks"] if one["state"] == "done"}
+    new = [one for one in document["benchmarks"] if one["state"] == "done" or one["name"] not in done]
+    named = {one["name"] for one in new}
+    others = [{name: one[name] for name in one if name not in ("commit", "date") or one[name] != document[name]}
+              for one in kept["benchmarks"] if one["name"] not in named]
+    stay = {one["name"] for one in others}
+    return document | {"benchmarks": others + new,
+                       "figures": [one for one in kept["figures"] if one["benchmark"] not in named] + [one for one in document["figures"] if one["benchmark"] not in stay]}
 
 
 def run_all(names, report, programs, repeats, even_if_busy, document, path=None, kept=None):

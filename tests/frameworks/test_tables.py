@@ -112,6 +112,23 @@ def test_parquet(run, tmp_path):
     assert pl.read_parquet(tmp_path / "d.parquet").height == 60
 
 
+def test_arrow_block_by_block(run, tmp_path, monkeypatch):
+    """A batch of Arrow has room for 2 GiB of text, a table for more."""
+    m = measures(run)
+    wanted = expected(m)
+    monkeypatch.setattr("portolan._reading._table.BATCH", 7)
+    assert [batch.num_rows for batch in pa.RecordBatchReader.from_stream(m)] == [7, 7, 6]
+    m.to_parquet(tmp_path / "m.parquet")
+    for table in (m.to_arrow(), pa.table(m), pl.read_parquet(tmp_path / "m.parquet").to_arrow(), pl.DataFrame(m).to_arrow()):
+        assert table.to_pydict() == wanted
+    frame = pd.DataFrame.from_arrow(m)
+    assert frame["id"].tolist() == wanted["id"] and m.to_csv().count("\n") == 21
+    array = pa.array  # which makes several of texts that one has no room for
+    monkeypatch.setattr(pa, "array", lambda values, **how: array(values, **how) if len(values) < 3 else pa.chunked_array([array(values, **how)]))
+    assert [batch.num_rows for batch in pa.RecordBatchReader.from_stream(m)] == [1, 2, 2, 2, 1, 2, 2, 2, 1, 2, 1, 2]
+    assert m.to_arrow().to_pydict() == wanted
+
+
 def test_arrow(run):
     m = measures(run)
     for table in (m.to_arrow(), pa.table(m), pa.RecordBatchReader.from_stream(m).read_all()):

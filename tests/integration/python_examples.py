@@ -237,6 +237,35 @@ def test_suspects_and_groups_take_them_when_asked(recorded):
     assert "example " in listed
 
 
+@pytest.mark.filterwarnings("ignore:the list is weak")
+def test_python_names_them(recorded, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    listed = portolan.suspects("nli", data="@texts", text="text", count=5, store=recorded)
+    assert listed["text"].tolist() == [TEXTS[i] for i in listed.ids()]
+    assert len({"hypothesis", "text"} & set(portolan.suspects("nli", data="@texts", id_field="id", count=5, store=recorded).columns)) == 2
+    chosen = portolan.select("nli", by="s2l", count=18, clusters=2, sources="hypothesis", data="@texts", store=recorded)
+    assert len({HYPOTHESES[i] for i in chosen.ids()}) == 9, "two of each source"
+    portolan.map("nli", data="@texts", text=["hypothesis"], store=recorded).save("map.html")
+    assert "hypothesis 3" in (tmp_path / "map.html").read_text()
+    assert "map" in portolan.map("nli", data="@texts", colour="hypothesis", store=recorded).save("map.svg")
+    portolan.report("nli", data="@none", map=False, store=recorded).save("report.html")
+    assert "hypothesis" not in (tmp_path / "report.html").read_text()
+    (tmp_path / "@texts").write_text("id,text\n" + "".join(f"{i},of a file\n" for i in range(N)))
+    assert set(portolan.suspects("nli", data="./@texts", id_field="id", count=5, store=recorded)["text"]) == {"of a file"}
+    with portolan.Run("plain", store=recorded) as run:
+        train(run)
+    for call in (portolan.suspects, lambda *run, **more: portolan.select(*run, by="s2l", count=9, clusters=2, sources="label", **more)):
+        with pytest.raises(portolan.Error, match="data @texts: run 'plain' keeps no texts: run.log_examples logs them"):
+            call("plain", data="@texts", store=recorded)
+
+
+def test_a_page_in_python_leaves_them_out_when_asked(recorded):
+    for data, shown in ((None, "hypothesis 3"), ("@texts", "hypothesis 3"), ("@none", None)):
+        with portolan.serve("nli", data=data, store=recorded) as page:
+            text = asker(page)("example?run=nli&id=3")["text"]
+            assert (text and text["hypothesis"]) == shown, data
+
+
 def test_runs_and_check_say_so(recorded):
     header, line = portolan_says("runs", "--store", recorded).splitlines()
     assert header.endswith(",kind,texts") and line.endswith(f",{N}")

@@ -1,6 +1,7 @@
 """What measures(), runs() and dynamics() return, as NumPy and people see it; pandas, polars, DuckDB and Arrow are in
 tests/frameworks/test_tables.py."""
 
+import copy
 import csv
 import html
 import io
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 
 import portolan
+from portolan import _files
+from portolan._reading._table import Table
 
 
 def record(store, name="words", ids=None, epochs=3, labels=None, **options):
@@ -110,6 +113,12 @@ def test_it_is_used_as_a_table(words, tmp_path):
         words.sort_values("idd")
     with pytest.raises(ValueError, match="by names no column; the columns: id, gold"):
         words.sort_values([])
+    for wrong in ("no", None, 2, [None]):
+        with pytest.raises(TypeError, match="ascending must be True or False, not "):
+            words.sort_values("confidence", ascending=wrong)
+    with pytest.raises(ValueError, match="ascending has 2 entries for 1 columns"):
+        words.sort_values("confidence", ascending=[True, False])
+    assert words.sort_values("confidence", ascending=np.array([False]))["id"].tolist() == down["id"].tolist()
     for falls in (0, np.False_):
         assert words.sort_values("confidence", ascending=falls)["id"].tolist() == down["id"].tolist()
     assert words.sort_values("confidence", ascending=np.True_)["id"].tolist() == words.sort_values(["confidence"], [1])["id"].tolist() == list(range(12))
@@ -158,9 +167,53 @@ def test_a_file_has_its_name_when_it_is_whole(words, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         words.to_csv(path)
     assert path.read_bytes() == before and sorted(one.name for one in tmp_path.glob("*.*")) == ["link.csv", "m.csv"]
-    assert not [one for one in tmp_path.iterdir() if one.name.startswith(".m")]
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith(".")]
     with pytest.raises(FileNotFoundError, match="none/m.csv'"):
         words.to_csv(tmp_path / "none" / "m.csv")
+    with pytest.raises(OSError, match="File name too long: .*/nnn"):
+        words.to_csv(tmp_path / f"{'n' * 252}.csv")
+
+
+def test_a_file_may_have_the_longest_name(words, tmp_path):
+    path = tmp_path / f"{'n' * 251}.csv"
+    words.to_csv(path)
+    assert path.read_text(encoding="utf-8") == words.to_csv() and list(tmp_path.glob("*.csv")) == [path]
+
+
+def rights(path):
+    return {oct(one.stat().st_mode & 0o777) for one in path.iterdir()}
+
+
+def test_what_only_its_owner_may_read_nobody_else_reads_while_it_is_written(tmp_path):
+    mask = os.umask(0o022)
+    try:
+        for name, before, meanwhile in (("private", 0o600, {"0o600"}), ("shared", 0o664, {"0o600", "0o664"}), ("new", None, {"0o644"})):
+            folder = tmp_path / name
+            folder.mkdir()
+            if before:
+                (folder / "m.csv").touch()
+                (folder / "m.csv").chmod(before)
+            with _files.whole(folder / "m.csv", "w") as file:
+                file.write("of the owner")
+                file.flush()
+                assert rights(folder) == meanwhile
+            assert rights(folder) == {oct(before or 0o644)}
+    finally:
+        os.umask(mask)
+
+
+def test_two_write_the_same_file(tmp_path):
+    with _files.whole(tmp_path / "m", "w") as first, _files.whole(tmp_path / "m", "w") as second:
+        first.write("the first, which ends last")
+        second.write("the second")
+    assert (tmp_path / "m").read_text() == "the first, which ends last" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_texts_of_any_characters_are_read_back_from_csv():
+    texts = ["a\rb", "c\nd", "\r\n", 'q"', "e,f", "\r", " g ", "plain"]
+    table = Table("texts", np.array(list(enumerate(texts)), [("id", "u8"), ("text", "U8")]))
+    assert list(csv.reader(io.StringIO(table.to_csv(), newline=""))) == [["id", "text"], *([str(i), text] for i, text in enumerate(texts))]
+    assert table.to_csv().splitlines()[0] == "id,text" and table.to_csv().endswith('6, g \n7,plain\n')
 
 
 def test_a_device_is_written_itself(words, capfd):
@@ -227,7 +280,7 @@ def test_runs(store):
     record(store, "b/two", epochs=2)
     record(store, "a", ids=["x", "y"], mode="train-forward")
     runs = portolan.runs(store)
-    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created", "kind", "fingerprint")
+    assert runs.dtype.names == ("name", "examples", "epochs", "observations", "state", "mode", "created", "kind", "fingerprint", "texts")
     assert runs["name"].tolist() == ["a", "b/two"] and runs.examples.tolist() == [2, 12] and runs["epochs"].tolist() == [3, 2]
     assert runs["observations"].tolist() == [6, 24] and set(runs["state"]) == {"closed"}
     assert [run.mode for run in runs] == ["train-forward", "epoch-end"] and all(run.created.endswith("Z") for run in runs)
@@ -235,8 +288,9 @@ def test_runs(store):
     assert repr(runs).splitlines()[0] == f"{store}: 2 runs"
     with portolan.Run("c", store=store) as run:
         run.log_gold(0, [0], [0.5], [True])
+        run.log_examples([0, 1], text=["zero", "one"])
         run.flush()
-        assert portolan.runs(store)["state"].tolist() == ["closed", "closed", "recording"]
+        assert portolan.runs(store)["state"].tolist() == ["closed", "closed", "recording"] and portolan.runs(store).texts.tolist() == [0, 0, 2]
     with pytest.raises(portolan.Error, match="no store at"):
         portolan.runs(store / "other")
 
@@ -361,6 +415,44 @@ def test_dynamics_block_by_block(store):
     assert [row.epoch for row in d] == whole["epoch"].tolist()
     with pytest.raises(ValueError, match="rows must be above 0"):
         next(d.batches(0))
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+def test_the_batches_of_a_part_are_of_that_part(store):
+    record_logits(store)
+    for part in (lambda d: d[d["id"] == 3], lambda d: d.head(2), lambda d: d[["id", "entropy"]], lambda d: d[5:9], lambda d: d[:0],
+                 lambda d: d.sort_values("gold_prob", ascending=False), lambda d: d.sort_values("id").head(60)[["epoch"]]):
+        some = part(portolan.dynamics("words", store=store))
+        blocks = list(some.batches(25))
+        assert [len(block) for block in blocks] == [min(25, len(some) - begin) for begin in range(0, len(some), 25)]
+        assert [row for block in blocks for row in block.tolist()] == some.to_numpy().tolist()
+        assert {block.dtype.names for block in blocks} <= {some.dtype.names}
+        with pytest.raises(ValueError, match="rows must be above 0"):
+            next(some.batches(0))
+    d = portolan.dynamics("words", store=store)
+    d["gold_prob"] = 0.25
+    assert {p for block in d.batches(25) for p in block["gold_prob"].tolist()} == {0.25}
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+def test_the_head_of_dynamics(store):
+    record_logits(store)
+    for rows in (0, 1, 7, 187, 1000, -180):
+        d = portolan.dynamics("words", store=store)
+        head = d.head(rows)
+        assert type(head) is type(d) and head.to_numpy().tolist() == d.to_numpy()[:rows].tolist() and head.columns == d.columns
+
+
+@pytest.mark.filterwarnings("ignore:.*not observed in all")
+def test_dynamics_pickled(store):
+    record_logits(store)
+    for d in (portolan.dynamics("words", store=store), portolan.dynamics("words", store=store, ids=[3, 7, 20])):
+        part = d.head(2)
+        for one in (d, part):
+            back = pickle.loads(pickle.dumps(one))
+            assert type(back) is type(d) and back.to_numpy().tolist() == one.to_numpy().tolist() and repr(back) == repr(one)
+            assert back.head(1)["id"].tolist() == [3 if len(d) < 100 else 0] and sum(map(len, back.batches(2))) == len(one)
+    assert copy.deepcopy(d)["id"].tolist() == d["id"].tolist()
 
 
 def test_dynamics_of_ids_that_the_run_does_not_have(store):

@@ -121,3 +121,26 @@ def test_a_state_of_another_version_is_made_anew(spark, exported, capsys, change
     assert "is made anew from all epochs: another version of portolan made it" in capsys.readouterr().err
     assert sums_and_measures(spark, exported) == ["2"]
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("change", [lambda notes: notes.drop_columns(["version"]), lambda notes: notes.set_column(4, "version", pa.array([2] * len(notes), pa.int32()))])
+def test_a_state_of_another_version_and_run_is_refused(spark, exported, change):
+    epochs_came(exported, 0, 1, 2)
+    sums_and_measures(spark, exported)
+    [path] = (exported / "state/1/epochs").glob("*.parquet")
+    notes = change(pq.read_table(path))
+    (path.parent / f".{path.name}.crc").unlink()
+    pq.write_table(notes, path)
+    shutil.copytree(exported / "now/a/run=run", exported / "now/a/run=other")
+    with pytest.raises(ValueError, match="is the state of run 'run', not of 'other'"):
+        portolan.spark.keep_sums(spark, exported / "state", "other", exported / "now/a")
+    assert pq.read_table(path).equals(notes)
+
+
+def test_what_an_ended_call_left_goes(spark, exported):
+    """A call that was ended between the renaming and the deleting leaves two states, of which the later one holds."""
+    epochs_came(exported, 0, 1)
+    assert sums_and_measures(spark, exported) == ["1"]
+    shutil.copytree(exported / "state/1", exported / "state/9")
+    epochs_came(exported, 2)
+    assert sums_and_measures(spark, exported) == ["10"]

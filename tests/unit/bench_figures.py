@@ -76,6 +76,29 @@ class Running(Folder):
         with self.assertRaisesRegex(ValueError, "another machine or build \\(build_type\\)"):
             figures.kept_of(before, document(build_type="debug"))
 
+    def test_what_was_not_done_replaces_no_figures(self):
+        before = document(figure("a", 1, benchmark="fake_good"), figure("b", 2, benchmark="other"), benchmarks=[state("fake_good"), state("other")])
+        for how in ("interrupted", "busy", "failed", "absent", "not run"):
+            now = document(figure("half", 7, benchmark="fake_good"), figure("c", 3, benchmark="new"),
+                           benchmarks=[state("fake_good", how, "why"), state("new", how, "why")]) | {"commit": "fedcba9876543210"}
+            with self.subTest(how=how):
+                made = figures.add_to(figures.kept_of(before, now), now)
+                self.assertEqual([(one["benchmark"], one["name"]) for one in made["figures"]], [("fake_good", "a"), ("other", "b"), ("new", "c")])
+                self.assertEqual([(one["name"], one["state"], one.get("commit")) for one in made["benchmarks"]],
+                                 [("fake_good", "done", "0123456789abcdef"), ("other", "done", "0123456789abcdef"), ("new", how, None)])
+        failed = document(figure("half", 7, benchmark="fake_good"), benchmarks=[state("fake_good", "failed")])
+        again = document(benchmarks=[state("fake_good", "absent", "it needs torch")])
+        self.assertEqual(figures.add_to(figures.kept_of(failed, again), again), again, "nothing was done: the last try is told")
+
+    def test_the_date_of_what_was_kept_stays_unless_it_is_the_same(self):
+        before = document(figure("a", 1, benchmark="one"), benchmarks=[state("one")])
+        now = document(figure("b", 1, benchmark="two"), benchmarks=[state("two")]) | {"date": "2026-02-03T00:00:00+00:00"}
+        made = figures.add_to(figures.kept_of(before, now), now)
+        self.assertEqual([(one.get("commit"), one.get("date")) for one in made["benchmarks"]], [(None, before["date"]), (None, None)])
+        again = now | {"benchmarks": [state("three")]}  # and when it is added to once more
+        made = figures.add_to(figures.kept_of(made, again), again)
+        self.assertEqual([(one.get("commit"), one.get("date")) for one in made["benchmarks"]], [(None, before["date"]), (None, None), (None, None)])
+
     def test_a_failure_loses_no_other_benchmarks_figures(self):
         def bad(report, programs, repeats):
             report.ratio("before it failed / 1", [7])

@@ -69,9 +69,20 @@ def order_of(table: np.ndarray[Any, Any], names: Sequence[str], ascending: Seque
     return np.lexsort(keys[::-1])
 
 
+class _Lines:
+    """Takes what csv.writer writes, a row a call, and ends each with a line feed. The writer itself ends rows as ``\\r\\n``: it quotes the characters
+    that end a row, and a carriage return has to be quoted, too, to be read back."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, row: str) -> None:
+        self._file.write(f"{row[:-2]}\n")
+
+
 def write_csv(file: TextIO, names: Sequence[str], blocks: Iterator[np.ndarray[Any, Any]]) -> None:
     """CSV as ``portolan metrics`` prints it: absent values are empty, truths 0 and 1, and numbers read back exactly."""
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(_Lines(file), lineterminator="\r\n")
     writer.writerow(names)
     for block in blocks:
         columns = [_of_csv(column) for column in columns_of(block)]
@@ -88,7 +99,8 @@ def _of_csv(column: Column) -> list[Any]:
 
 
 def arrow_reader(dtype: np.dtype[Any], blocks: Iterator[np.ndarray[Any, Any]]) -> Any:
-    """A pyarrow.RecordBatchReader: a batch for each block, made when it is asked for."""
+    """A pyarrow.RecordBatchReader: a batch for each block, made when it is asked for. A block is halved until its texts fit an array of Arrow, which
+    holds 2 GiB."""
     pyarrow = import_module("pyarrow")
     schema = pyarrow.schema(
         [
@@ -97,12 +109,16 @@ def arrow_reader(dtype: np.dtype[Any], blocks: Iterator[np.ndarray[Any, Any]]) -
         ]
     )
 
-    def batches() -> Iterator[Any]:
-        for block in blocks:
-            arrays = [pyarrow.array(column.values, type=field.type, mask=_mask(column)) for column, field in zip(columns_of(block), schema)]
+    def batches_of(block: np.ndarray[Any, Any]) -> Iterator[Any]:
+        arrays = [pyarrow.array(column.values, type=field.type, mask=_mask(column)) for column, field in zip(columns_of(block), schema)]
+        if any(isinstance(array, pyarrow.ChunkedArray) for array in arrays):
+            half = len(block) // 2
+            yield from batches_of(block[:half])
+            yield from batches_of(block[half:])
+        else:
             yield pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
-    return pyarrow.RecordBatchReader.from_batches(schema, batches())
+    return pyarrow.RecordBatchReader.from_batches(schema, (batch for block in blocks for batch in batches_of(block)))
 
 
 def _mask(column: Column) -> np.ndarray[Any, Any] | None:

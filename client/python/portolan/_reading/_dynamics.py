@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from portolan._reading import _measures, _output, _words
-from portolan._reading._table import Table
+from portolan._reading._table import BATCH, Table
 from portolan._recording._run import Run
 
 if TYPE_CHECKING:
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
     from portolan._reading._measures import Epochs
 
-BATCH = 1 << 17  # rows
 
 
 class Dynamics(Table):
     """The observations of a run, a row each, by epoch and ascending id. Made by ``portolan.dynamics()``.
 
-    ``batches()``, and programs that read Arrow, get the rows block by block. A column, a row, or a conversion to a whole table reads all rows
-    at its first use, and keeps them in memory."""
+    ``batches()``, and programs that read Arrow, get the rows block by block. A column, a row, a part of the table, pickling, or a conversion to a
+    whole table reads all rows at its first use, and keeps them in memory; ``head()`` reads only the rows that it returns."""
 
     _unit = "observation"
 
@@ -34,11 +33,15 @@ class Dynamics(Table):
 
     def batches(self, rows: int = BATCH) -> Iterator[np.ndarray[Any, Any]]:
         """The observations in structured NumPy arrays of at most `rows` rows, one after the other: memory holds one array at a time. A run in
-        progress gives the observations recorded so far.
+        progress gives the observations recorded so far. Once the rows are in memory, as those of a part of the table are, the arrays are
+        views of them.
 
         Example: ``sum(block["gold_prob"].sum() for block in portolan.dynamics("words").batches())``"""
         if rows < 1:
             raise ValueError(f"rows must be above 0, not {rows!r}")
+        if self._rows is not None:
+            yield from super()._blocks(rows)
+            return
         with self._output() as output:
             yield from output.blocks(rows)
             self._warn = False  # warnings are given once, at the end
@@ -54,13 +57,17 @@ class Dynamics(Table):
         return self._rows
 
     def _blocks(self, rows: int | None = None) -> Iterator[np.ndarray[Any, Any]]:
-        return self.batches(rows or BATCH) if self._rows is None else super()._blocks(rows)
+        return self.batches(rows or BATCH)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The rows, and not how to read them: that names files which are removed with this object."""
+        return {"_name": self._name, "_rows": self._table()}
 
     def _head(self, rows: int) -> np.ndarray[Any, Any]:
         if self._rows is not None:
             return self._rows[:rows]
         with self._output(partly=True) as output:
-            return next(output.blocks(rows)) if output.rows else output.read()
+            return output.read(min(rows, output.rows))
 
     def _count(self) -> int:
         return self._known_rows if self._rows is None else len(self._rows)

@@ -102,7 +102,8 @@ def map(
         format: the format in a notebook, ``"png"`` or ``"svg"``; for save() the file's ending decides.
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
-            ``save("FILE.html")`` shows as text. colour_file: the same as data, for pictures alone.
+            ``save("FILE.html")`` shows as text; ``data="@texts"``: the texts that the run keeps (run.log_examples()). colour_file: the same as
+            data, for pictures alone.
         glue: read `data`, and `colour_file`, as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
         facet: a map for each category that `colour` names.
         highlight: a file of ids. Their examples are drawn in colour, above all others, which become grey.
@@ -134,11 +135,11 @@ def map(
                           ("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed),
                           ("title", title), ("regions", regions), ("width", width), ("font", font)):
         words.add(option, value)
-    words.add_path("colour-file", colour_file)
+    words.add_data("colour-file", colour_file)
     words.add_path("highlight", highlight)
     words.add_path("corrections", corrections)
     drawn = data is not None and (colour is not None or color is not None)
-    (words if drawn else page_words).add_path("data", data)
+    (words if drawn else page_words).add_data("data", data)
     (words if drawn or colour_file is not None or highlight is not None else page_words).add("id-field", id_field)
     (words if drawn or colour_file is not None else page_words).add("glue", _options.flag("glue", glue))
     for field in [text] if isinstance(text, str) else text or ():

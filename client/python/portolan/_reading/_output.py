@@ -65,9 +65,9 @@ class Output:
             raise
         return self
 
-    def read(self) -> np.ndarray[Any, Any]:
-        """All rows that have not been read yet."""
-        return self._read_rows(self.rows)
+    def read(self, rows: int | None = None) -> np.ndarray[Any, Any]:
+        """The first `rows` rows, of which there must be so many. None: all."""
+        return self._read_rows(self.rows if rows is None else rows)
 
     def blocks(self, rows: int) -> Iterator[np.ndarray[Any, Any]]:
         """The rows, in arrays of at most `rows` rows."""

@@ -88,7 +88,8 @@ def report(
         map: a path ending in .png, .svg or .pdf; True: a PNG in a folder that is removed when the process ends; False: none.
         with_: further runs, for the page: do they agree?
         data, id_field, text, label_field, glue: for the page: the file that the model was trained on; the fields of it that hold the ids, the
-            texts and the label; and how it is read: see ``portolan help report``. flips: the labels that were flipped on purpose.
+            texts and the label; and how it is read: see ``portolan help report``. Default: the texts that the run keeps; ``data="@none"``
+            leaves them out. flips: the labels that were flipped on purpose.
         loss_threshold: for the page, of a run of losses; see measures().
 
     Returns:
@@ -116,7 +117,7 @@ def report(
     others = [with_] if isinstance(with_, (str, Run)) else with_ or ()
     words = _words.Words()
     words += ["--store", os.path.abspath(folder), *_measures.epoch_words(epochs)]
-    words.add_path("data", data)
+    words.add_data("data", data)
     words.add("id-field", id_field)
     words.add("text", text if text is None or isinstance(text, str) else ",".join(text))
     words.add("label-field", label_field)

@@ -144,7 +144,8 @@ def select(
         regions: where ``region:`` rules divide the map: (variability, confidence).
         c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``, and starts: how often it
             clusters them, of which the best is kept. sources: for ``"s2l"``, the field of the file `data` that names the source of each
-            example, among which the size is shared out first; id_field: the field of its ids.
+            example, among which the size is shared out first; ``data="@texts"``: the texts that the run keeps (run.log_examples()). id_field:
+            the field of its ids, of ``"@texts"`` always ``"id"``.
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
         seed: the seed of random choices.
         corrections: a file that ``portolan suspects --corrections`` wrote and you edited: examples marked ``drop`` are left out, and the
@@ -202,7 +203,7 @@ def select(
         words.add_run("with", other)
     words.add("union", _options.flag("union", union))
     words.add("sources", sources)
-    words.add_path("sources-data", data)
+    words.add_data("sources-data", data)
     words.add("id-field", id_field)
     words.add("regions", regions if regions is None or isinstance(regions, str) else ",".join(repr(float(cut)) for cut in regions))
     words.add_matrix("features", features)

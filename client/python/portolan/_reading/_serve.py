@@ -16,7 +16,7 @@ from typing import IO, Any, NoReturn
 
 from portolan import _notebook, _programs
 from portolan._portolan import Closed, Error
-from portolan._reading import _measures
+from portolan._reading import _measures, _words
 from portolan._recording import _arrays, _options
 from portolan._recording._run import Run
 
@@ -44,7 +44,8 @@ def serve(
     Args:
         run: the name of a run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
-        data: the file that the model was trained on (JSON lines, CSV or TSV). The page shows its texts beside the points.
+        data: the file that the model was trained on (JSON lines, CSV or TSV). The page shows its texts beside the points. Default: the texts
+            that the run keeps (run.log_examples()); ``"@none"`` shows none.
         id_field: the field of `data` that holds the ids.
         text: the field of `data` that is shown as text, or several.
         port: the port to serve on. Default: 5780, or the next one that is free.
@@ -74,9 +75,12 @@ def serve(
 def _data_options(data: str | os.PathLike[str] | None, id_field: str | None, text: str | Sequence[str] | None, glue: bool) -> list[str]:
     if data is None and id_field is None and not text and not _options.flag("glue", glue):
         return []
-    if data is None or id_field is None:
+    kept = isinstance(data, str) and data in _words.KEPT_TEXTS
+    if data is None or (id_field is None and not kept):
         raise ValueError("data and id_field go together, and text and glue with them: a file, the field of it that holds the ids, the fields to show")
-    words = ["--data", os.path.abspath(os.fsdecode(_options.path("data", data, "a file"))), "--id-field", _options.text("id_field", id_field)]
+    words = _words.Words()
+    words.add_data("data", data)
+    words.add("id-field", id_field)
     if _options.flag("glue", glue):
         words.append("--glue")
     for field in [text] if isinstance(text, str) else text or ():

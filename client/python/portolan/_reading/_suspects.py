@@ -61,8 +61,9 @@ def suspects(
 
     Args:
         run: the run; or an open Run: its observations are flushed first.
-        data: the file that the model was trained on (JSON lines, CSV or TSV): its fields become columns; id_field: the field that holds the ids;
-            text: the fields to show, default all.
+        data: the file that the model was trained on (JSON lines, CSV or TSV): its fields become columns; ``"@texts"``: the texts that the run
+            keeps (run.log_examples()). id_field: the field that holds the ids, of ``"@texts"`` always ``"id"``; text: the fields to show,
+            default all.
         count, fraction, all: how much of the ranking; give one of them, or none: then the labels that are called wrong.
         flips: the file of ``portolan noise plan``, for a run that was trained with these flips: the table has the column probability then, without
             the flips themselves.
@@ -87,7 +88,7 @@ def suspects(
     name, folder = _measures.locate(run, store)
     words = _words.Words()
     words += ["suspects", "--json", "--store", folder, *_measures.epoch_words(epochs)]
-    words.add_path("data", data)
+    words.add_data("data", data)
     words.add("id-field", id_field)
     words.add("text", text if text is None or isinstance(text, str) else ",".join(text))
     words.add("count", count)

@@ -8,17 +8,18 @@ where there is no value.
 
 from __future__ import annotations
 
-import copy
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from portolan import _files, _packages
+from portolan._recording import _options
 
 if TYPE_CHECKING:
     import numpy as np
 
+BATCH = 1 << 17  # rows handed on at a time
 _BLOCK = 1 << 14  # rows made into tuples at a time
 
 
@@ -113,10 +114,11 @@ class Table:
         Example: ``portolan.measures("words").sort_values("variability", ascending=False).head()``"""
         from portolan._reading import _columns
 
-        import numpy
-
         names = [by] if isinstance(by, str) else list(by)
-        rising = [ascending] * len(names) if isinstance(ascending, (bool, int, numpy.bool_)) else list(ascending)
+        each: Any = ascending.tolist() if hasattr(ascending, "tolist") else ascending  # of NumPy
+        if isinstance(each, str) or not isinstance(each, Iterable):
+            each = [each] * len(names)
+        rising = [_options.flag("ascending", one) for one in each]
         if not names:
             raise ValueError(f"by names no column; the columns: {', '.join(self._names())}")
         self._check_names(names)
@@ -235,8 +237,8 @@ class Table:
 
     def _of(self, rows: np.ndarray[Any, Any]) -> Table:
         """A table of the same kind and name with these rows."""
-        made = copy.copy(self)
-        made._rows = rows
+        made = type(self).__new__(type(self))  # not copy(), which asks for what pickle keeps
+        made.__dict__.update(self.__dict__, _rows=rows)
         return made
 
     # A table that is read lazily overrides these.
@@ -245,9 +247,9 @@ class Table:
         return self._rows
 
     def _blocks(self, rows: int | None = None) -> Iterator[np.ndarray[Any, Any]]:
-        """All rows, in arrays of at most `rows` rows."""
+        """All rows, in arrays of at most `rows` rows. None: BATCH."""
         table = self._table()
-        step = rows or max(1, len(table))
+        step = rows or BATCH
         for begin in range(0, len(table), step):
             yield table[begin : begin + step]
 

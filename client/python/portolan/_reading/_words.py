@@ -17,6 +17,8 @@ from portolan._recording._run import Run
 
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f]")
 
+KEPT_TEXTS = ("@texts", "@none")  # in the place of the user's data: the texts that the run keeps, or none
+
 Ids = str | os.PathLike[str] | Sequence[Any] | Any
 
 
@@ -39,6 +41,13 @@ class Words(list[str]):
     def add_path(self, option: str, value: str | bytes | os.PathLike[Any] | None) -> None:
         if value is not None:
             self += [f"--{option}", os.path.abspath(os.fsdecode(_options.path(option.replace("-", "_"), value, "a file")))]
+
+    def add_data(self, option: str, value: str | bytes | os.PathLike[Any] | None) -> None:
+        """Adds the file of the user's data: its path, or one of KEPT_TEXTS, of which a file of that name is told apart as ``./@texts``."""
+        if isinstance(value, str) and value in KEPT_TEXTS:
+            self += [f"--{option}", value]
+        else:
+            self.add_path(option, value)
 
     def add_run(self, option: str, value: str | Run | None) -> None:
         if value is None:

@@ -1,7 +1,8 @@
 """A state: a folder that keeps the sums of a run's epochs, so that later only those that were exported since are read.
 
 DIR/N has sums/, and in epochs/ which epochs these are of: how many rows each had, when its files were written, and the state's version. The next one is written as
-DIR/new, and renamed to DIR/N+1 when it is complete; then DIR/N is removed. So DIR has a complete state at every moment.
+DIR/new, and renamed to DIR/N+1 when it is complete; then DIR/N is removed, and what earlier calls that were ended have left. So DIR has a
+complete state at every moment.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ def keep_sums(spark: SparkSession, state: str | os.PathLike[str], run: str, *fol
 
     The last epoch may still be under way: it is read each time, and not kept. If another epoch is not as it was when the state was written, or
     one came that is not later than those of the state, the state is made anew from all epochs, and stderr says why.
+
+    The DataFrame reads the files of `state`, and the next call with this `state` may remove them: then Spark says that a file does not exist.
+    Write what you make of it, or count it after ``persist()``, before you call again.
 
     Args:
         spark: the session, not one of Spark Connect.
@@ -65,14 +69,14 @@ def _kept(spark: SparkSession, path: str) -> DataFrame:
 def _held(spark: SparkSession, path: str, run: str) -> _Notes | None:
     """The epochs that the state has; None: it is of another version."""
     notes = spark.read.parquet(f"{path}/epochs")
+    others = {row[0] for row in notes.select("run").distinct().collect()} - {run}  # of every version
+    if others:
+        raise ValueError(f"{path} is the state of run '{others.pop()}', not of '{run}'")
     if "version" not in notes.columns:
         return None
     rows = notes.select("run", "epoch", "rows", "written", "version").collect()
     if {row[4] for row in rows} != {_VERSION}:
         return None
-    others = {row[0] for row in rows} - {run}
-    if others:
-        raise ValueError(f"{path} is the state of run '{others.pop()}', not of '{run}'")
     return {epoch: (count, written) for _, epoch, count, written, _ in rows}
 
 
@@ -109,18 +113,23 @@ class _Place:
         """That of the state that is there; 0: none. ValueError: the folder holds something else."""
         if not self._files.exists(self._path(self.folder)):
             return 0
-        names = [status.getPath().getName() for status in self._files.listStatus(self._path(self.folder))]
+        names = self._names()
         for name in names:
             if name != "new" and not name.isdecimal():
                 raise ValueError(f"{self.folder} holds '{name}', which is not of a state: name a folder of its own")
         return max((int(name) for name in names if name != "new"), default=0)
+
+    def _names(self) -> list[str]:
+        return [status.getPath().getName() for status in self._files.listStatus(self._path(self.folder))]
 
     def make_room(self) -> None:
         """Removes what a call that was ended has left."""
         self._files.delete(self._path(self.path("new")), True)
 
     def put(self, number: int) -> None:
-        """The new state, complete, becomes the next one; the one before goes."""
+        """The new state, complete, becomes the one after `number`; all before it go, also those that a call that was ended has left."""
         if not self._files.rename(self._path(self.path("new")), self._path(self.path(number + 1))):
             raise OSError(f"{self.path('new')} could not be renamed to {number + 1}")
-        self._files.delete(self._path(self.path(number)), True)
+        for name in self._names():
+            if name.isdecimal() and int(name) <= number:
+                self._files.delete(self._path(self.path(name)), True)
