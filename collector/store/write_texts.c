@@ -107,7 +107,9 @@ texts_look(struct store_writer *writer, uint32_t run, const struct store_key *ke
 
 	if (rc < 0 && (rc != STORE_E_CORRUPT || store_writer_is_spoilt(writer)))
 		return error_set(error, rc, "store '%s': the texts of an example cannot be read", writer->directory);
-	*before = (struct before){.is_there = rc != VIEW_ABSENT, .size = store_view_size(&writer->view, DB_RUN, key)};
+	*before = (struct before){.is_there = rc != VIEW_ABSENT, .size = rc == 0 ? RECORD_HEADER + size : 0};
+	if (rc == STORE_E_CORRUPT)
+		before->size = store_view_size(&writer->view, DB_RUN, key);
 	before->stays = rc == 0 && session && store_text_open(body, size, &texts) && texts.session != number &&
 	                texts_session_is_later(writer, run, texts.session, session);
 	return 0;
