@@ -167,22 +167,22 @@ content_lend(const char *path, int file, struct portolan_error *error)
 	return 0;
 }
 
-bool
-content_lent_path(const char *path, char name[CONTENT_LENT_ROOM])
+void
+content_rename_lent(const char *path)
 {
-	if (!lent.path || strcmp(lent.path, path) != 0)
-		return false;
-	snprintf(name, CONTENT_LENT_ROOM, "/proc/%ld/fd/%d", (long)getpid(), lent.file);
-	return true;
+	lent.path = path;
 }
 
 /* Opens the file anew where it was lent, so that each reader begins at its beginning. */
 static int
 content_open_file(const char *path)
 {
-	char name[CONTENT_LENT_ROOM];
+	char name[64];
 
-	return open(content_lent_path(path, name) ? name : path, O_RDONLY | O_CLOEXEC);
+	if (!lent.path || strcmp(lent.path, path) != 0)
+		return open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", lent.file);
+	return open(name, O_RDONLY | O_CLOEXEC);
 }
 
 int

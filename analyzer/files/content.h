@@ -23,12 +23,10 @@ struct content {
  * caller's until content_close(). */
 int content_open(struct content *content, const char *path, struct portolan_error *error);
 /* Lets content_open(path) read the open file `file`, which has no name of its own; it is duplicated, and
- * takes the place of what was lent before. No other thread may call this, content_open() or content_lent_path() at the
- * same time. */
+ * takes the place of what was lent before. No other thread may call this or content_open() at the same time. */
 int content_lend(const char *path, int file, struct portolan_error *error);
-/* A path by which this program's child processes open what was lent; false: this path is another one. */
-#define CONTENT_LENT_ROOM 64
-bool content_lent_path(const char *path, char name[CONTENT_LENT_ROOM]);
+/* What was lent last is read by this path instead, which stays the caller's. The same rule for threads. */
+void content_rename_lent(const char *path);
 void content_close(struct content *content); /* may be called twice */
 
 /* If another program cuts the file short after this call, the lost part reads as zeros, and this program goes on.

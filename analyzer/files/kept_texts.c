@@ -159,6 +159,14 @@ kept_texts_open(const char *directory, const char *run, const struct kept_choice
 	return code;
 }
 
+const char *
+kept_texts_run(const char *path)
+{
+	const size_t length = strlen(KEPT_TEXTS_OF);
+
+	return strncmp(path, KEPT_TEXTS_OF, length) == 0 && path[length] ? path + length : NULL;
+}
+
 bool
 kept_texts_is(const char *path)
 {

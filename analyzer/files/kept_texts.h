@@ -13,7 +13,8 @@
 #include <stdbool.h>
 
 #define KEPT_TEXTS "@texts"
-#define KEPT_TEXTS_NONE "@none" /* --data @none: no texts, even if the run keeps some */
+#define KEPT_TEXTS_OF KEPT_TEXTS ":" /* and the name of a run, for a command that asks about none */
+#define KEPT_TEXTS_NONE "@none"      /* --data @none: no texts, even if the run keeps some */
 #define KEPT_TEXTS_ID "id"
 
 /* Some examples of a run: ids[order[i]], which are of the run's kind. */
@@ -36,6 +37,8 @@ int kept_texts_open(const char *store, const char *run, const struct kept_choice
 int kept_texts_write(struct store *store, uint32_t run, const struct kept_choice *choice, struct store_texts *texts,
                      struct portolan_error *error);
 
+/* The name of the run whose texts this word of KEPT_TEXTS_OF stands for; NULL: it is no such word. */
+const char *kept_texts_run(const char *path);
 /* Is this the path of that file? And is it KEPT_TEXTS_NONE? */
 bool kept_texts_is(const char *path);
 bool kept_texts_are_refused(const char *path);

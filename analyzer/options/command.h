@@ -64,6 +64,8 @@ struct command {
 	size_t request_size;
 	/* where --data is not given, it takes the texts that the run keeps (data_kept.h) */
 	bool shows_texts;
+	/* its first operand, a file, may be "@texts:RUN", the texts that this run keeps (data_kept.h) */
+	bool takes_texts;
 	/* and it makes the file of them itself, of those that it shows: it is told only which fields there are. Without
 	 * an operand, they are of any run */
 	bool opens_texts;

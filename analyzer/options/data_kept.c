@@ -2,6 +2,7 @@
 #include "data_kept.h"
 
 #include "base/message.h"
+#include "files/content.h"
 #include "files/kept_texts.h"
 
 #include <stdlib.h>
@@ -103,6 +104,26 @@ data_find(const struct common_options *request, const char *run, struct store_te
 	return run ? kept_texts_open(request->query.store, run, NULL, texts, error) : 0;
 }
 
+/* Makes the file of the texts that the operand names, if it does. */
+static int
+data_keep_operand(struct common_options *request)
+{
+	const char *word = request->operands[0], *run = kept_texts_run(word);
+	struct store_texts texts;
+	struct portolan_error error = {0};
+
+	if (!run)
+		return kept_texts_is(word) ? options_wrong(request, "%s: which run's? %sRUN", word, KEPT_TEXTS_OF) : 0;
+	if (kept_texts_open(request->query.store, run, NULL, &texts, &error) < 0)
+		return options_wrong(request, "%s: %s", word, error.message);
+	if (texts.examples == 0)
+		return options_wrong(request, "%s: the run keeps no texts: run.log_examples logs them", word);
+	content_rename_lent(word);
+	if (option_given(request, "run"))
+		data_set(request, "id-field", KEPT_TEXTS_ID);
+	return 0;
+}
+
 int
 options_keep_data(struct common_options *request)
 {
@@ -116,6 +137,8 @@ options_keep_data(struct common_options *request)
 	struct portolan_error error = {0};
 	int code;
 
+	if (command->takes_texts)
+		return data_keep_operand(request);
 	if (command->shows_texts && kept_texts_are_refused(data)) {
 		data_refuse(request, (size_t)index);
 		return 0;

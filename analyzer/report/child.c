@@ -11,7 +11,6 @@
 #include "die/die.h"
 #include "die/memory.h"
 #include "die/program.h"
-#include "files/content.h"
 #include "output/unfinished.h"
 
 #include <portolan/error.h>
@@ -258,7 +257,6 @@ child_await(const struct child *child, int output, int messages)
 {
 	const size_t count = json_array_size(child->words);
 	CLEANUP_FREE char **arguments = memory_new(count + 2, sizeof(*arguments));
-	char kept[CONTENT_LENT_ROOM];
 	const char *before = "";
 	pid_t pid;
 	int failed;
@@ -269,9 +267,6 @@ child_await(const struct child *child, int output, int messages)
 
 		arguments[i + 1] = (char *)(child->path && strcmp(before, "-o") == 0 ? child->path : word);
 		before = word;
-		/* `artifacts` knows no run, and so not the texts that the run keeps. */
-		if (strcmp(child_name(child), "artifacts") == 0 && content_lent_path(word, kept))
-			arguments[i + 1] = kept;
 	}
 	failed = program_spawn(arguments, output, messages, (const int[PROGRAM_FILES]){-1, -1, -1}, &pid);
 	if (failed == 0)

@@ -162,17 +162,22 @@ report_ask_first(struct report_request *request)
 	}
 }
 
-/* Asks which words of the texts give the label away. */
+/* Asks which words of the texts give the label away. The command asks about no run, so texts that the run keeps are named
+ * together with it. */
 static void
 report_ask_words(struct report_request *request)
 {
+	CLEANUP_FREE char *kept = memory_text(KEPT_TEXTS_OF "%s", request->common.operands[0]);
+	const bool is_kept = kept_texts_is(request->data);
 	struct child *child = &request->children[ASK_WORDS];
 	const char *label_field = request->label_field ? request->label_field : answer_find_label_field(request);
 
 	if (!request->texts || !label_field)
 		return;
 	report_ask(request, child, "artifacts", NULL, false);
-	child_add_operand(child, request->data);
+	if (is_kept && option_given(&request->common, "store"))
+		child_add_option(child, "--store", request->common.query.store);
+	child_add_operand(child, is_kept ? kept : request->data);
 	child_add_option(child, "--text", request->texts);
 	child_add_option(child, "--label-field", label_field);
 	child_add_option(child, "--min-count", WORDS_LEAST);

@@ -99,6 +99,8 @@ int store_view_read(const struct view *view, enum store_db db, const struct stor
  * answers since says nothing about other records. */
 bool store_view_is_spoilt(const struct view *view);
 
+/* How many bytes has the record, whole or not? 0: there is none. */
+size_t store_view_size(const struct view *view, enum store_db db, const struct store_key *key);
 /* Is there a record, whole or not? */
 bool store_view_has(const struct view *view, enum store_db db, const struct store_key *key);
 

@@ -57,7 +57,9 @@ store_each_text(struct store *store, uint32_t run, struct store_texts *fields, s
 	const struct store_key from = store_key_run(run, RUN_TEXT);
 	CLEANUP(store_read_finish) struct view view = {0};
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	const struct store_key total = store_key_run(run, RUN_TEXTS);
 	struct run_state_record state;
+	uint64_t found = 0;
 	const uint8_t *body;
 	size_t size;
 	int rc = store_read_begin(store, &view, error)
@@ -73,7 +75,10 @@ store_each_text(struct store *store, uint32_t run, struct store_texts *fields, s
 		                 size, &is_whole, visit, context, error);
 		if (!is_whole)
 			return store_walk_corrupt(&walk, error);
+		found++;
 	}
+	if (rc == VIEW_ABSENT && found != fields->examples) /* a record is lost, or its key is damaged */
+		return store_view_corrupt(&view, DB_RUN, total.data, total.size, error);
 	return store_view_or_absent(rc);
 }
 

@@ -220,6 +220,8 @@ salvage_take_record(void *context, enum store_db db, const uint8_t *key, size_t 
 		copy->bad++;
 		copy->bad_columns |= db == DB_COLUMNS;
 		copy->bad_ids |= db == DB_IDS;
+		copy->bad_texts += db == DB_RUN && ((key_size > 4 && key[4] == RUN_TEXT) ||
+		                                    (value && size > 0 && value[0] == RECORD_TEXT));
 		return 0;
 	}
 	if (db == DB_RUN && key_size == 5 && key[4] == RUN_STATE) {
@@ -301,7 +303,7 @@ store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, c
 	struct salvage_copy copy = {.writer = writer, .run = run->number, .name = run->name};
 	int rc = salvage_copy_records(salvage, &copy, error) ?: salvage_read(&copy, false, report, error);
 
-	report->left.records += copy.bad ? copy.bad : copy.mended;
+	report->left.records += (copy.bad ? copy.bad : copy.mended) + copy.lost_texts;
 	report->whole = !rc && salvage_left_nothing(&report->left);
 	report->made = copy.run;
 	report->state = copy.state.state;

@@ -8,6 +8,7 @@
 
 #include "batch.h"
 #include "list.h"
+#include "texts.h"
 
 /* Makes the sessions that are missing: each below the run's number of sessions must exist. */
 static int
@@ -92,6 +93,25 @@ mend_has_part(const struct salvage_copy *copy, uint8_t part)
 	return store_view_has(&copy->writer->view, DB_RUN, &key);
 }
 
+/* Compares the texts that were copied with how many the run should have. A record whose key is damaged may have been
+ * taken for none of the run's. */
+static int
+mend_count_texts(struct salvage_copy *copy, struct portolan_error *error)
+{
+	struct store_texts counted, found;
+	int rc = store_catalog_count_texts(&copy->writer->view, copy->run, &found, error);
+
+	if (rc)
+		return rc;
+	if (store_catalog_texts(&copy->writer->view, copy->run, &counted, NULL) != 0)
+		copy->mended = true;
+	else if (counted.examples > found.examples + copy->bad_texts)
+		copy->lost_texts = counted.examples - found.examples - copy->bad_texts;
+	else if (counted.examples != found.examples || counted.bytes != found.bytes)
+		copy->mended = true; /* its number of texts is lost, or wrong */
+	return 0;
+}
+
 int
 salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error)
 {
@@ -114,7 +134,7 @@ salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error)
 	    (copy->has_state && copy->state.columns >> STORE_COLUMN_USER && !mend_has_part(copy, RUN_USER_COLUMNS)) ||
 	    (copy->may_miss && !mend_has_part(copy, RUN_COUNTERS)))
 		copy->mended = true;
-	return 0;
+	return mend_count_texts(copy, error);
 }
 
 /* The first epoch from `from` on of which there is a record. VIEW_ABSENT: none. */

@@ -21,16 +21,19 @@ struct salvage_copy {
 	const char *name;
 	struct run_state_record state; /* as it was stored, or made anew */
 	bool has_state;
-	bool mended;      /* a session, or a record that every run has, was missing */
-	bool may_miss;    /* records may be missing without a trace */
-	bool bad_columns; /* of the columns, records are missing, or may be */
-	bool bad_ids;     /* of the ids, records are missing, or may be */
-	uint64_t bad;     /* records that were found damaged */
+	bool mended;         /* a session, or a record that every run has, was missing */
+	bool may_miss;       /* records may be missing without a trace */
+	bool bad_columns;    /* of the columns, records are missing, or may be */
+	bool bad_ids;        /* of the ids, records are missing, or may be */
+	uint64_t bad;        /* records that were found damaged */
+	uint64_t bad_texts;  /* of these, texts of examples */
+	uint64_t lost_texts; /* that are counted, and of which no record was found */
 };
 
 /* salvage_mend.c: before the copy is read */
 
-/* Makes the run's state and sessions, where they are missing, from the records that are left. */
+/* Makes the run's state and sessions, where they are missing, from the records that are left, and counts the texts of
+ * examples that are lost. */
 int salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error);
 
 /* What is known of an epoch beside its record. `stored` and the numbers after it are counted by salvage_read(). */

@@ -1,4 +1,5 @@
-/* texts.c: packs the texts of an example into a record, finds them in one, and reads how many a run has (texts.h). */
+/* texts.c: packs the texts of an example into a record, finds them in one, reads how many a run should have, and counts
+ * how many it has (texts.h). */
 #include "texts.h"
 
 struct store_key
@@ -100,4 +101,20 @@ store_catalog_texts(const struct view *view, uint32_t run, struct store_texts *t
 		memcpy(texts->fields[f], name + 1, name[0]);
 	}
 	return 0;
+}
+
+int
+store_catalog_count_texts(const struct view *view, uint32_t run, struct store_texts *found,
+                          struct portolan_error *error)
+{
+	const struct store_key from = store_key_run(run, RUN_TEXT);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	int rc = store_walk_open(&walk, view, DB_RUN, &from, from.size, error);
+
+	*found = (struct store_texts){0};
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+		found->examples++;
+		found->bytes += walk.value.mv_size;
+	}
+	return store_view_or_absent(rc);
 }

@@ -33,5 +33,9 @@ bool store_text_open(const uint8_t *body, size_t size, struct text_record *texts
 
 /* How many examples of a run have texts, and the fields that these have; zeros if none has any. */
 int store_catalog_texts(const struct view *view, uint32_t run, struct store_texts *texts, struct portolan_error *error);
+/* Counts the records of texts that are there, whole or not: sets `examples` and `bytes`, which in a sound run are those
+ * of store_catalog_texts(). */
+int store_catalog_count_texts(const struct view *view, uint32_t run, struct store_texts *found,
+                              struct portolan_error *error);
 
 #endif

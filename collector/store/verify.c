@@ -7,6 +7,7 @@
  */
 #include "ids.h"
 #include "read.h"
+#include "texts.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ static void
 verify_report(const struct verify *verify, const struct view *view, enum store_db db, const void *key, size_t size,
               const char *fault)
 {
-	char what[STORE_DESCRIPTION], line[STORE_DESCRIPTION + 112];
+	char what[STORE_DESCRIPTION], line[STORE_DESCRIPTION + 176];
 
 	store_view_describe(view, db, key, size, what, sizeof(what));
 	snprintf(line, sizeof(line), "%s%s: damaged", what, fault);
@@ -173,6 +174,27 @@ verify_count(struct verify *verify, const struct view *view, const struct catalo
 	return 0;
 }
 
+/* If the texts of an example are missing, no checksum shows it; the number of texts does. */
+static int
+verify_texts(struct verify *verify, const struct view *view, struct portolan_error *error)
+{
+	const struct store_key key = store_key_run(verify->run, RUN_TEXTS);
+	struct store_texts counted, found;
+	char fault[160];
+	int rc = store_catalog_texts(view, verify->run, &counted, error)
+	                 ?: store_catalog_count_texts(view, verify->run, &found, error);
+
+	if (rc)
+		return rc == STORE_E_CORRUPT && !store_view_is_spoilt(view) ? 0 : rc; /* the walk reports it */
+	if (found.examples == counted.examples && found.bytes == counted.bytes)
+		return 0;
+	snprintf(fault, sizeof(fault), ", which says %llu examples and %llu bytes, where %llu and %llu are found",
+	         (unsigned long long)counted.examples, (unsigned long long)counted.bytes,
+	         (unsigned long long)found.examples, (unsigned long long)found.bytes);
+	verify_report(verify, view, DB_RUN, key.data, key.size, fault);
+	return 0;
+}
+
 /* Compares the records with each other, as far as they can be read. */
 static int
 verify_counts(struct verify *verify, struct portolan_error *error)
@@ -186,6 +208,7 @@ verify_counts(struct verify *verify, struct portolan_error *error)
 		verify->chunks = store_chunks_of(state.rows);
 		rc = verify_session_ids(verify, &view, state.sessions, error);
 	}
+	rc = rc ?: verify_texts(verify, &view, error);
 	if (!rc)
 		rc = store_catalog_epochs(&view, verify->run, &verify->epochs, &verify->epoch_count, error);
 	for (size_t i = 0; i < verify->epoch_count && !rc; i++)

@@ -218,6 +218,14 @@ store_view_has(const struct view *view, enum store_db db, const struct store_key
 	return view_find(view, db, key, &value) == 0;
 }
 
+size_t
+store_view_size(const struct view *view, enum store_db db, const struct store_key *key)
+{
+	MDB_val value;
+
+	return view_find(view, db, key, &value) == 0 ? value.mv_size : 0;
+}
+
 bool
 store_view_is_spoilt(const struct view *view)
 {

@@ -91,8 +91,8 @@ texts_note_field(struct store_texts *total, const char *name, size_t size, struc
 	return 0;
 }
 
-/* What an example has already: nothing (`is_there` false), or a record of so many bytes (0: damaged), which stays if a
- * later session has logged it. */
+/* What an example has already: nothing (`is_there` false), or a record of so many bytes, whole or damaged, which stays if
+ * a later session has logged it. */
 struct before {
 	bool is_there, stays;
 	size_t size;
@@ -111,6 +111,8 @@ texts_look(struct store_writer *writer, uint32_t run, const struct store_key *ke
 	if (rc < 0 && (rc != STORE_E_CORRUPT || store_writer_is_spoilt(writer)))
 		return error_set(error, rc, "store '%s': the texts of an example cannot be read", writer->directory);
 	*before = (struct before){.is_there = rc != VIEW_ABSENT, .size = rc == 0 ? RECORD_HEADER + size : 0};
+	if (rc == STORE_E_CORRUPT)
+		before->size = store_view_size(&writer->view, DB_RUN, key);
 	before->stays = rc == 0 && session && store_text_open(body, size, &texts) && texts.session != number &&
 	                texts_session_is_later(writer, run, texts.session, session);
 	return 0;

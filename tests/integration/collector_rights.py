@@ -353,6 +353,19 @@ class Changes(RightsTest):
         said = collector.end()[1]
         self.assertEqual(len(re.findall(r"clients/alice\.pub: line 3: overwrite: write yes or no", said)), 1, said)
 
+    def test_another_file_with_the_key_that_is_not_understood_keeps_it_out(self):
+        """Whichever is read first: the order of a directory is nobody's."""
+        self.key("alice")
+        for copy in ("a", "z"):
+            shutil.copy(self.file("alice"), self.file(copy))
+        collector = self.serve()
+        client = self.keyed(collector, "alice")
+        for name in ("a", "alice", "z"):
+            self.soon(client, "opened")
+            self.limit(name, "overwrite = never\n")
+            self.soon(client, "rights")
+            self.limit(name, "")
+
     def test_a_collector_does_not_start_with_limits_that_are_not_understood(self):
         self.key("alice")
         self.key("again")

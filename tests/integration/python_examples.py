@@ -81,12 +81,53 @@ def test_report_says_what_it_says_of_the_file(recorded, data):
     def report(*more):
         text = portolan_says("report", "nli", "--store", recorded, "--json", *more)
         assert "hypothesis" in text and "example " in text
-        page = json.loads(re.sub("xxh128 [0-9a-f]{32}|(?<=\"xxh128\": \")[0-9a-f]{32}", "", text.replace(str(data), "@texts")))
+        text = text.replace(str(data), "@texts").replace(f"artifacts --store {recorded} ", "artifacts ").replace("@texts:nli", "@texts")
+        page = json.loads(re.sub("xxh128 [0-9a-f]{32}|(?<=\"xxh128\": \")[0-9a-f]{32}", "", text))
         return page["next"], page["sections"], page["commands"]
 
     kept = report()
     assert "artifacts" in json.dumps(kept[2])  # the words, too, by the field of the label
     assert kept == report("--data", data, "--id-field", "id", "--text", "text,hypothesis,label")
+
+
+def test_words_are_counted_in_them(recorded, data, tmp_path):
+    of = ("--store", recorded, "--text", "text,hypothesis", "--label-field", "label", "--min-count", 5)
+    kept = portolan_says("artifacts", "@texts:nli", *of)
+    assert kept.count("\n") > 5 and kept == portolan_says("artifacts", data, *of)
+    with_run = portolan_says("artifacts", "@texts:nli", *of, "--run", "nli")
+    assert with_run == portolan_says("artifacts", data, *of, "--run", "nli", "--id-field", "id")
+    portolan_says("upsample", "@texts:nli", *of, "-o", tmp_path / "up.jsonl")
+    portolan_says("upsample", data, *of[2:], "-o", tmp_path / "of-file.jsonl")
+    ups = [[json.loads(line) for line in (tmp_path / name).read_text().splitlines()] for name in ("up.jsonl", "of-file.jsonl")]
+    assert len(ups[0]) >= N and ups[0] == ups[1]
+    assert json.loads((tmp_path / "up.jsonl.manifest.json").read_text())["request"]["data"] == "@texts:nli"
+    with portolan.Run("plain", store=recorded) as run:
+        train(run)
+    for word, says in (("@texts", "which run's? @texts:RUN"), ("@texts:nil", "no run 'nil' in store"), ("@texts:plain", "the run keeps no texts")):
+        done = subprocess.run([PORTOLAN, "artifacts", word, *map(str, of)], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_the_commands_of_a_report_can_be_run(recorded, tmp_path):
+    page = json.loads(portolan_says("report", "nli", "--store", recorded, "--json"))
+    assert any("artifacts" in command["command"] for command in page["commands"])
+    environment = {**os.environ, "PATH": f"{os.path.dirname(PORTOLAN)}:{os.environ['PATH']}"}
+    for command in page["commands"]:
+        done = subprocess.run(command["command"], shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == command["status"], (command, done.stderr)
+    words = [json.loads(line)["token"] for line in (tmp_path / "words.jsonl").read_text().splitlines()]
+    assert words and all(json.dumps(word) in json.dumps(page["sections"]) for word in words)
+
+
+def test_a_report_names_no_path_of_the_process_that_made_it(store, tmp_path):
+    with portolan.Run("one", store=store) as run:
+        run.log_examples(range(N), text=TEXTS, label=["the same"] * N)
+        train(run)
+    done = subprocess.run([PORTOLAN, "report", "one", "--store", store, "--label-field", "label", "-o", tmp_path / "r.html"],
+                          capture_output=True, text=True, timeout=PATIENCE, check=True)
+    page = (tmp_path / "r.html").read_text()
+    for said in (done.stderr, page):
+        assert "every record has the label" in said and "@texts:one" in said and "/proc/" not in said, said
 
 
 def asker(page):

@@ -245,6 +245,7 @@ const struct command artifacts_command = {
         .least = 1,
         .most = 1,
         .request_size = sizeof(struct artifacts),
+        .takes_texts = true,
         .defaults = &defaults,
         .check = artifacts_check,
         .run = artifacts_run,

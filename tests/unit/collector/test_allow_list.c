@@ -208,6 +208,25 @@ a_key_in_two_files_has_one_set_of_rights(void **state)
 		take_away(i);
 }
 
+/* Whichever of its files is read first: the order of a directory is nobody's. */
+static void
+one_file_that_is_not_understood_bars_the_key(void **state)
+{
+	struct allow_list allowed = {.directory = directory};
+
+	(void)state;
+	for (unsigned bad = 1; bad <= 4; bad++) {
+		for (unsigned i = 1; i <= 4; i++)
+			put_with(i, 7, i == bad ? "prefix = nothing\n" : "");
+		assert_null(entry(&allowed, 7));
+		put_with(bad, 7, "");
+		assert_non_null(entry(&allowed, 7));
+	}
+	allow_list_free(&allowed);
+	for (unsigned i = 1; i <= 4; i++)
+		take_away(i);
+}
+
 static int
 set_up(void **state)
 {
@@ -230,6 +249,7 @@ main(void)
 	        cmocka_unit_test(changes_are_seen),
 	        cmocka_unit_test(limits_are_read_and_read_again),
 	        cmocka_unit_test(a_key_in_two_files_has_one_set_of_rights),
+	        cmocka_unit_test(one_file_that_is_not_understood_bars_the_key),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -13,7 +13,7 @@
 /* What a reader finds: each example as "id=text ". */
 struct found {
 	struct store_texts texts;
-	char all[4096];
+	char all[4096]; /* long texts are cut off */
 };
 
 static int
@@ -184,6 +184,31 @@ the_limit_counts_whole_records(void **state)
 	assert_in_range(found.texts.bytes, 1000 * 37, 100000);
 }
 
+/* The last byte that is allowed may be used. */
+static void
+the_limit_is_exact(void **state)
+{
+	static char text[100001];
+	struct fixture *f = *state;
+	struct found found;
+	size_t head;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_examples(f, 1, 1, 0, 1, "");
+	fixture_commit(f);
+	read_texts(f, "run", &found);
+	head = found.texts.bytes;
+	memset(text, 'x', 100000 - head);
+	for (int beyond = 1; beyond >= 0; beyond--) {
+		text[100000 - head] = beyond ? 'x' : '\0';
+		fixture_examples(f, 1, 3 - (uint64_t)beyond, 0, 1, text);
+		fixture_commit(f);
+		assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 1);
+	}
+	read_texts(f, "run", &found);
+	assert_int_equal(found.texts.bytes, 100000);
+}
+
 /* At the limit, texts may still take the place of others; and an example that comes often in a frame counts once. */
 static void
 what_is_replaced_does_not_count(void **state)
@@ -214,6 +239,13 @@ what_is_replaced_does_not_count(void **state)
 	read_texts(f, "run", &found);
 	assert_int_equal(found.texts.examples, 2);
 	assert_in_range(found.texts.bytes, 80000, 80100);
+	large[15000] = '\0';
+	fixture_examples_of(f, 1, 7, 2, 3, "text", large, true); /* a new one, for which there is room once */
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_REFUSED), 2);
+	read_texts(f, "run", &found);
+	assert_int_equal(found.texts.examples, 3);
+	assert_in_range(found.texts.bytes, 95000, 95200);
 }
 
 struct removed {
@@ -267,6 +299,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(repeats_change_nothing_and_later_ones_replace, fixture_set_up,
 	                                        fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(the_later_session_stays, fixture_set_up, fixture_tear_down),
+	        cmocka_unit_test_setup_teardown(the_limit_is_exact, fixture_set_up, fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, fixture_set_up, fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(the_limit_counts_whole_records, fixture_set_up, fixture_tear_down),
 	        cmocka_unit_test_setup_teardown(what_is_replaced_does_not_count, fixture_set_up, fixture_tear_down),

@@ -3,11 +3,15 @@
 
 #include "remove_folder.h"
 
+#include <endian.h>
 #include <err.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_RUNS 256
@@ -207,6 +211,63 @@ fixture_log(struct fixture *fixture, uint32_t run, const struct fixture_batch *b
 	free(packed.ids);
 	free(packed.correct);
 	return refused;
+}
+
+void
+fixture_texts(struct fixture *fixture, uint32_t run, uint64_t first, uint32_t n, const char *words)
+{
+	const uint32_t length = (uint32_t)strlen(words);
+	const struct store_text field = text("text");
+	uint64_t *ids = calloc(n + 1, sizeof(*ids));
+	uint8_t *texts = calloc(n + 1, sizeof(length) + length), *to = texts;
+	struct store_append_texts append = {
+	        .rows = n, .id_kind = STORE_ID_INT, .id_size = 8, .ids = ids, .fields = &field, .field_count = 1};
+	struct store_writer *writer = fixture_writer(fixture);
+	struct store_session_info session;
+
+	if (!ids || !texts)
+		err(70, "store fixture");
+	for (uint32_t i = 0; i < n; i++) {
+		ids[i] = first + i;
+		to = mempcpy(to, &length, sizeof(length));
+		to = mempcpy(to, words, length);
+	}
+	append.texts = texts;
+	append.texts_bytes = (size_t)(to - texts);
+	check(store_writer_session_info(writer, run, fixture->session[run], &session, &failure));
+	append.sequence = session.acknowledged + 1;
+	check(store_writer_texts(writer, run, fixture->session[run], &append, UINT64_MAX, &failure));
+	free(ids);
+	free(texts);
+}
+
+void
+fixture_flip_text_key(struct fixture *fixture, uint32_t run, uint64_t id, size_t byte)
+{
+	const uint32_t number = htobe32(run);
+	const uint64_t integer = htobe64(id);
+	struct stat status;
+	unsigned found = 0;
+	char path[PATH_MAX + 16];
+	uint8_t key[13] = {[4] = 8}, *data;
+	int fd;
+
+	memcpy(key, &number, 4);
+	memcpy(key + 5, &integer, 8);
+	fixture_close(fixture);
+	snprintf(path, sizeof(path), "%s/data.mdb", fixture->directory);
+	fd = open(path, O_RDWR);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		err(70, "store fixture: %s", path);
+	data = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED)
+		err(70, "store fixture: %s", path);
+	for (uint8_t *at; (at = memmem(data, (size_t)status.st_size, key, sizeof(key))); found++)
+		at[byte] ^= 2;
+	if (found == 0)
+		errx(70, "store fixture: no texts of example %llu", (unsigned long long)id);
+	munmap(data, (size_t)status.st_size);
+	close(fd);
 }
 
 void

@@ -53,6 +53,13 @@ struct fixture_batch {
 /* Answers how many rows were refused. */
 uint32_t fixture_log(struct fixture *fixture, uint32_t run, const struct fixture_batch *batch);
 
+/* Logs texts of the examples first … first+n−1, in the field "text". */
+void fixture_texts(struct fixture *fixture, uint32_t run, uint64_t first, uint32_t n, const char *text);
+
+/* Closes the store, and changes a bit of one of the first five bytes of the key under which an example's texts are: in
+ * the number of the run, or (byte 4) in the part of the run. */
+void fixture_flip_text_key(struct fixture *fixture, uint32_t run, uint64_t id, size_t byte);
+
 void fixture_fold(struct fixture *fixture, uint32_t run, uint32_t epoch);
 void fixture_collect(struct fixture *fixture); /* removes and commits all that folds and removed runs left behind */
 void fixture_end(struct fixture *fixture, uint32_t run);          /* folds every epoch; closes session and run */

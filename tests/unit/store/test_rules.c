@@ -450,15 +450,63 @@ losses_are_a_kind_of_run(void **state)
 	fixture_free(fixture);
 }
 
+/* Appends "id=text ". */
+static int
+take_text(void *context, const struct store_example *example, struct portolan_error *problem)
+{
+	char *all = context;
+
+	(void)problem;
+	sprintf(all + strlen(all), "%d=%.*s ", (int)example->integer, (int)example->sizes[0], example->texts[0]);
+	return 0;
+}
+
+/* Of the texts of sessions that began at the same time those of the higher rank stay, and of one rank those of the greater
+ * id; whichever comes first. The fixture's ids ascend. */
+static void
+texts_of_the_later_session_stay(void **state)
+{
+	static const struct {
+		uint32_t first, second; /* ranks */
+		bool first_is_later;
+	} cases[] = {{1, 0, true}, {0, 1, false}, {0, 0, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture *fixture = fixture_new();
+		uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+		uint32_t first = fixture_session(fixture, run, 2000, cases[i].first);
+		uint32_t second = fixture_session(fixture, run, 2000, cases[i].second);
+		struct store_texts texts;
+		char all[64] = "";
+
+		for (int turn = 0; turn < 2; turn++) { /* one example each, in both orders */
+			fixture_use(fixture, run, turn ? second : first);
+			fixture_texts(fixture, run, 7 + (uint64_t)turn, 1, turn ? "second" : "first");
+			fixture_use(fixture, run, turn ? first : second);
+			fixture_texts(fixture, run, 7 + (uint64_t)turn, 1, turn ? "first" : "second");
+		}
+		ok(store_each_text(fixture_store(fixture), run, &texts, take_text, all, &error));
+		assert_string_equal(all, cases[i].first_is_later ? "7=first 8=first " : "7=second 8=second ");
+		fixture_free(fixture);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(winners),           cmocka_unit_test(repeats_in_the_list),
-	        cmocka_unit_test(rough_in_the_list), cmocka_unit_test(duplicates_in_a_batch),
-	        cmocka_unit_test(labels_change),     cmocka_unit_test(refused_rows),
-	        cmocka_unit_test(several_chunks),    cmocka_unit_test(every_session_counts_what_met),
-	        cmocka_unit_test(wrong_batches),     cmocka_unit_test(losses_are_a_kind_of_run),
+	        cmocka_unit_test(winners),
+	        cmocka_unit_test(repeats_in_the_list),
+	        cmocka_unit_test(rough_in_the_list),
+	        cmocka_unit_test(duplicates_in_a_batch),
+	        cmocka_unit_test(labels_change),
+	        cmocka_unit_test(refused_rows),
+	        cmocka_unit_test(several_chunks),
+	        cmocka_unit_test(every_session_counts_what_met),
+	        cmocka_unit_test(wrong_batches),
+	        cmocka_unit_test(losses_are_a_kind_of_run),
+	        cmocka_unit_test(texts_of_the_later_session_stay),
 	};
 
 	return cmocka_run_group_tests_name("store rules", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "store_test.h"
 
 #include "salvage.h"
+#include "writer.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -74,6 +75,15 @@ salvage_run(const struct fixture *from, struct fixture *to)
 	ok(store_salvage_name(fixture_writer(to), "run", &report, &error));
 	store_salvage_close(salvage);
 	return report;
+}
+
+static void
+count_damage(void *context, const char *what)
+{
+	unsigned *damaged = context;
+
+	(void)what;
+	++*damaged;
 }
 
 static void
@@ -192,13 +202,71 @@ records_of_epochs_are_lost(void **state)
 	}
 }
 
+/* The key of some texts is changed, so that they seem to be another run's. All others are kept, and the run says of how
+ * many. */
+static void
+texts_under_changed_keys_are_missing(void **state)
+{
+	(void)state;
+	for (size_t byte = 0; byte < 5; byte++) {
+		struct fixture *fixture = fixture_new(), *salvaged = fixture_new();
+		uint32_t run = make_run(fixture, 1);
+		struct store_salvage_report report;
+		struct store_verify check = {.damaged = count_damage};
+		struct store_texts texts;
+		struct store_counters counters;
+		unsigned damaged = 0;
+		uint64_t records;
+
+		fixture_texts(fixture, run, 0, 6, "some words");
+		fixture_flip_text_key(fixture, run, 2, byte);
+		fixture_flip_text_key(fixture, run, 5, byte);
+		report = salvage_run(fixture, salvaged);
+		assert_false(report.whole);
+		assert_int_equal(report.left.records, 2);
+		ok(store_counters(fixture_store(salvaged), report.made, &counters, &error));
+		assert_int_equal(counters.left.records, 2);
+		ok(store_texts(fixture_store(salvaged), report.made, &texts, &error));
+		assert_int_equal(texts.examples, 4);
+		assert_string_equal(texts.fields[0], "text");
+		check.context = &damaged;
+		ok(store_verify(fixture_store(salvaged), report.made, &check, &records, &error));
+		assert_int_equal(damaged, 0);
+		fixture_free(fixture);
+		fixture_free(salvaged);
+	}
+}
+
+/* The number of texts is lost: it is counted anew. */
+static void
+the_number_of_texts_is_lost(void **state)
+{
+	struct fixture *fixture = fixture_new(), *salvaged = fixture_new();
+	const uint32_t run = make_run(fixture, 1);
+	const struct store_key total = store_key_run(run, RUN_TEXTS);
+	struct store_salvage_report report;
+	struct store_texts texts;
+
+	(void)state;
+	fixture_texts(fixture, run, 0, 6, "some words");
+	ok(store_writer_begin(fixture_writer(fixture), &error));
+	ok(store_writer_delete(fixture_writer(fixture), DB_RUN, &total, &error));
+	fixture_close(fixture);
+	report = salvage_run(fixture, salvaged);
+	assert_int_equal(report.left.records, 1);
+	ok(store_texts(fixture_store(salvaged), report.made, &texts, &error));
+	assert_int_equal(texts.examples, 6);
+	fixture_free(fixture);
+	fixture_free(salvaged);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(leaves_below_lost_branches),
-	        cmocka_unit_test(sessions_of_a_run_stored_anew),
-	        cmocka_unit_test(records_of_epochs_are_lost),
+	        cmocka_unit_test(leaves_below_lost_branches),  cmocka_unit_test(sessions_of_a_run_stored_anew),
+	        cmocka_unit_test(records_of_epochs_are_lost),  cmocka_unit_test(texts_under_changed_keys_are_missing),
+	        cmocka_unit_test(the_number_of_texts_is_lost),
 	};
 
 	return cmocka_run_group_tests_name("store salvage", tests, NULL, NULL);

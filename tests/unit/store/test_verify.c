@@ -2,6 +2,7 @@
  * other. */
 #include "store_test.h"
 
+#include "texts.h"
 #include "writer.h"
 
 #include <stdlib.h>
@@ -198,12 +199,79 @@ a_missing_chunk_is_noticed(void **state)
 	fixture_free(fixture);
 }
 
+static int
+count_text(void *context, const struct store_example *example, struct portolan_error *problem)
+{
+	unsigned *count = context;
+
+	(void)example;
+	(void)problem;
+	++*count;
+	return 0;
+}
+
+/* A key that is changed belongs to another run, or to none: nothing of this run has a wrong checksum, and LMDB's walk ends
+ * at it. */
+static void
+texts_under_changed_keys_are_noticed(void **state)
+{
+	(void)state;
+	for (uint64_t id = 0; id < 6; id++)
+		for (size_t byte = 0; byte < 5; byte++) {
+			struct fixture *fixture = fixture_new();
+			struct store_texts texts;
+			struct findings findings;
+			uint64_t records;
+			unsigned count = 0;
+
+			fixture_run(fixture, "run", 0, NULL, 0);
+			fixture_texts(fixture, RUN, 0, 3, "some words");
+			fixture_texts(fixture, RUN, 3, 3, "others");
+			fixture_texts(fixture, RUN, 2, 1, "these in place of the first ones");
+			assert_int_equal(verify(fixture, &records).count, 0);
+			fixture_flip_text_key(fixture, RUN, id, byte);
+			findings = verify(fixture, &records);
+			if (findings.count == 0)
+				fail_msg("example %d, byte %zu of the key: nothing found", (int)id, byte);
+			if (byte < 4)
+				assert_non_null(strstr(findings.last, "number of texts, which says 6 examples and "));
+			assert_int_equal(store_each_text(fixture_store(fixture), RUN, &texts, count_text, &count, NULL),
+			                 STORE_E_CORRUPT);
+			fixture_free(fixture);
+		}
+}
+
+/* Texts that come again take the place of a damaged record, of which the number of texts says nothing more then. */
+static void
+texts_logged_again_mend_a_damaged_record(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	unsigned number = 0;
+	uint64_t records;
+	uint32_t owner;
+
+	(void)state;
+	fixture_run(fixture, "run", 0, NULL, 0);
+	fixture_texts(fixture, RUN, 0, 3, "some words");
+	while (verify(fixture, &records).count == 0 || !strstr(verify(fixture, &records).last, "texts of an example")) {
+		if (number > 0)
+			assert_true(flip(fixture, DB_RUN, number - 1, &owner));
+		assert_true(flip(fixture, DB_RUN, number++, &owner));
+	}
+	assert_int_equal(verify(fixture, &records).count, 1);
+	fixture_texts(fixture, RUN, 0, 3, "more words than before");
+	assert_int_equal(verify(fixture, &records).count, 0);
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_record_is_looked_at),
 	        cmocka_unit_test(a_missing_chunk_is_noticed),
+	        cmocka_unit_test(texts_under_changed_keys_are_noticed),
+	        cmocka_unit_test(texts_logged_again_mend_a_damaged_record),
 	};
 
 	return cmocka_run_group_tests_name("store verify", tests, NULL, NULL);
