@@ -19,7 +19,7 @@
 #define LEAST 1e-8 /* ε */
 #define ROWS 16u
 /* So many rows further is fetched early: each epoch and class is a stream of memory, and processors follow fewer. */
-#define AHEAD 32
+#define AHEAD 64
 #define CLASSES_MAX (STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 /* The state of ROWS rows after some epochs. */
