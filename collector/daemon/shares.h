@@ -35,11 +35,13 @@ shares_of(size_t max_memory, enum share share)
 	return max_memory / 32 * share;
 }
 
-/* Pending bytes of the store that are worth a commit of their own: 8 MB, or half of a 32nd part if that is less. */
+/* Pending bytes of the store that are worth a commit of their own: 2 MB, or half of a 32nd part if that is less. With
+ * 8 MB, copying them to the page cache takes three times as long a byte: they no longer come from the processor's
+ * cache. */
 static inline size_t
 shares_commit(size_t max_memory)
 {
-	const size_t half = shares_of(max_memory, 1) / 2, most = (size_t)8 << 20;
+	const size_t half = shares_of(max_memory, 1) / 2, most = (size_t)2 << 20;
 
 	return half < most ? half : most;
 }
