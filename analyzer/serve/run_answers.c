@@ -134,7 +134,7 @@ answer_media(const struct question *question, struct http_answer *answer, struct
 	if (code >= 0 && !id)
 		code = error_set(error, PORTOLAN_E_INVALID, "which example? Add &id=ID");
 	if (code >= 0)
-		data = run_datas_take(datas, store, inode, number);
+		data = run_datas_take_any(datas, store, inode, number);
 	open_stores_return(stores, store);
 	if (code < 0)
 		return code;

@@ -278,6 +278,20 @@ run_datas_take(struct run_datas *datas, struct store *store, ino_t inode, uint32
 	return kept ? &kept->data : &no_data;
 }
 
+const struct run_data *
+run_datas_take_any(struct run_datas *datas, struct store *store, ino_t inode, uint32_t run)
+{
+	struct kept_data wanted = {.inode = inode, .run = run}, *kept;
+
+	store_id(store, wanted.store);
+	pthread_mutex_lock(&datas->lock);
+	kept = kept_newest(datas, &wanted);
+	if (kept)
+		kept->users++;
+	pthread_mutex_unlock(&datas->lock);
+	return kept ? &kept->data : run_datas_take(datas, store, inode, run);
+}
+
 void
 run_datas_return(struct run_datas *datas, const struct run_data *data)
 {

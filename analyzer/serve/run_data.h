@@ -34,6 +34,8 @@ void run_datas_free(struct run_datas *datas); /* all must have been returned; NU
 /* Gives what is shown of the run of this number in the store, whose file has this inode. Never NULL; what cannot be read
  * is warned of once, and not shown. The texts are at least as new as this call. */
 const struct run_data *run_datas_take(struct run_datas *datas, struct store *store, ino_t inode, uint32_t run);
+/* The same, but the texts may be older than this call: copies them only if there is no copy yet. */
+const struct run_data *run_datas_take_any(struct run_datas *datas, struct store *store, ino_t inode, uint32_t run);
 void run_datas_return(struct run_datas *datas, const struct run_data *data); /* NULL: does nothing */
 
 #endif

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 struct interruption {
 	sigset_t signals, before; /* the signals that wait; all that were blocked before */
@@ -37,6 +38,16 @@ interruption_came(const struct interruption *interruption)
 
 	return sigpending(&waiting) == 0 && sigandset(&ours, &waiting, &interruption->signals) == 0 &&
 	       !sigisemptyset(&ours);
+}
+
+/* Takes the signals that have come, so that they end nothing: what they were to end is done. */
+static inline void
+interruption_forget(const struct interruption *interruption)
+{
+	const struct timespec at_once = {0};
+
+	while (sigtimedwait(&interruption->signals, NULL, &at_once) > 0)
+		;
 }
 
 #endif

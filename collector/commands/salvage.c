@@ -222,6 +222,8 @@ salvage_run(const char *store, const char *path, struct salvaged *salvaged, stru
 		return result;
 	result = target_finish(&salvage.target, false, &named, error);
 	salvage.made = !named;
+	if (named)
+		interruption_forget(&salvage.interruption); /* the new store is there, and is to be reported */
 	return result;
 }
 

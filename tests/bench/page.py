@@ -42,7 +42,7 @@ def made_from(document):
     for figure in shown(document):
         text += row(figure, figure["benchmark"] != before)
         before = figure["benchmark"]
-    earlier = [one for one in document["benchmarks"] if "commit" in one]
+    earlier = [one for one in document["benchmarks"] if "commit" in one and one["state"] == "done"]
     for commit in dict.fromkeys(one["commit"] for one in earlier):
         text += f"\nMeasured at commit {commit[:8]}: {', '.join(name_of(one) for one in earlier if one['commit'] == commit)}.\n"
     absent = [f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in document["benchmarks"] if one["state"] != "done"]

@@ -298,6 +298,8 @@ def test_python_names_them(recorded, tmp_path, monkeypatch):
     for call in (portolan.suspects, lambda *run, **more: portolan.select(*run, by="s2l", count=9, clusters=2, sources="label", **more)):
         with pytest.raises(portolan.Error, match="data @texts: run 'plain' keeps no texts: run.log_examples logs them"):
             call("plain", data="@texts", store=recorded)
+        with pytest.raises(ValueError, match="data is '@none', which is for portolan.serve"):
+            call("plain", data="@none", store=recorded)
 
 
 def test_a_page_in_python_leaves_them_out_when_asked(recorded):

@@ -162,6 +162,7 @@ def test_errors_say_what_is_wrong(page, recorded, tmp_path):
         (dict(run="names", data=tmp_path), ValueError, "data and id_field go together"),
         (dict(run="names", text="words"), ValueError, "text and glue with them"),
         (dict(run="names", glue=True), ValueError, "text and glue with them"),
+        (dict(run="names", data=tmp_path, id_field=True), TypeError, "id_field must be a string"),
         (dict(run="names", data="", id_field="id"), ValueError, "data is empty: give a file"),
         (dict(run="names", port=0), ValueError, "port must be from 1 to 65535"),
         (dict(run="names", port="80"), TypeError, "port must be an integer"),

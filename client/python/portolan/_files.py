@@ -13,8 +13,8 @@ from typing import Any
 @contextlib.contextmanager
 def whole(path: str | os.PathLike[str], mode: str, **options: Any) -> Iterator[Any]:
     """The file to write, opened as open() does: it lies beside `path`, and takes its place at the end of the context. If the context ends with an
-    error, it is removed, and what was at `path` is as before. It has the rights of a file that it replaces, and until then nobody but its owner
-    has any. A pipe or a device, which no file may replace, is written itself."""
+    error, it is removed, and what was at `path` is as before. It has the rights of a file that it replaces, and until then is
+    its owner's alone; where there was none, it has those of any new file. A pipe or a device, which no file may replace, is written itself."""
     target = os.fsdecode(os.path.realpath(path))
     is_device = os.fsdecode(os.path.abspath(path)).startswith(("/dev/", "/proc/"))  # /dev/stdout may be a file, which others write to as well
     if is_device or (os.path.exists(target) and not os.path.isfile(target)):

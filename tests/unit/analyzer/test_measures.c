@@ -318,6 +318,47 @@ test_tdds(void **state)
 	free(other);
 }
 
+/* Sixteen rows that saw the same epochs are worked on side by side; any row has what it has alone, gaps or not. */
+static void
+test_tdds_side_by_side(void **state)
+{
+	enum { ROWS = 40, EPOCHS = 8 };
+	static const unsigned columns[2] = {STORE_COLUMN_USER, STORE_COLUMN_USER + 1};
+	static float p[2][EPOCHS][ROWS];
+	static uint64_t present[EPOCHS][STORE_CHUNK_WORDS];
+	struct store_values *values = calloc((size_t)EPOCHS * STORE_COLUMN_MAX, sizeof(*values));
+	struct store_block block = {.rows = ROWS, .epoch_count = EPOCHS, .columns = values};
+	double together[ROWS], alone;
+
+	(void)state;
+	for (size_t e = 0; e < EPOCHS; e++) {
+		for (size_t r = 0; r < ROWS; r++) {
+			p[0][e][r] = (float)((e * 7 + r * 13) % 97 + 1) / 100;
+			p[1][e][r] = 1 - p[0][e][r];
+			if (r < 16 || (r != 20 && (r + e) % 11)) /* the first sixteen have no gap, and row 20 nothing */
+				present[e][0] |= UINT64_C(1) << r;
+		}
+		for (size_t c = 0; c < 2; c++)
+			values[e * STORE_COLUMN_MAX + columns[c]] = (struct store_values){p[c][e], present[e], false};
+	}
+	measures_tdds(&block, columns, 2, 3, together);
+	for (size_t r = 0; r < ROWS; r++) {
+		uint64_t one[EPOCHS][STORE_CHUNK_WORDS] = {{0}};
+
+		for (size_t e = 0; e < EPOCHS; e++) {
+			one[e][0] = present[e][0] >> r & 1;
+			for (size_t c = 0; c < 2; c++)
+				values[e * STORE_COLUMN_MAX + columns[c]] =
+				        (struct store_values){p[c][e] + r, one[e], false};
+		}
+		block.rows = 1;
+		measures_tdds(&block, columns, 2, 3, &alone);
+		assert_memory_equal(&alone, &together[r], sizeof(alone));
+	}
+	assert_true(isnan(together[20]) && together[0] > 0);
+	free(values);
+}
+
 static void
 test_signals(void **state)
 {
@@ -439,8 +480,8 @@ main(void)
 	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_loss),
 	        cmocka_unit_test(test_tiles),        cmocka_unit_test(test_complete),
 	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_windows),
-	        cmocka_unit_test(test_tdds),         cmocka_unit_test(test_prob_margin),
-	        cmocka_unit_test(test_words),
+	        cmocka_unit_test(test_tdds),         cmocka_unit_test(test_tdds_side_by_side),
+	        cmocka_unit_test(test_prob_margin),  cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ def report(
     others = [with_] if isinstance(with_, (str, Run)) else with_ or ()
     words = _words.Words()
     words += ["--store", os.path.abspath(folder), *_measures.epoch_words(epochs)]
-    words.add_data("data", data)
+    words.add_data("data", data, may_be_none=True)
     words.add("id-field", id_field)
     words.add("text", text if text is None or isinstance(text, str) else ",".join(text))
     words.add("label-field", label_field)

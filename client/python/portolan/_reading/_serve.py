@@ -79,8 +79,9 @@ def _data_options(data: str | os.PathLike[str] | None, id_field: str | None, tex
     if data is None or (id_field is None and not kept):
         raise ValueError("data and id_field go together, and text and glue with them: a file, the field of it that holds the ids, the fields to show")
     words = _words.Words()
-    words.add_data("data", data)
-    words.add("id-field", id_field)
+    words.add_data("data", data, may_be_none=True)
+    if id_field is not None:
+        words += ["--id-field", _options.text("id_field", id_field)]
     if _options.flag("glue", glue):
         words.append("--glue")
     for field in [text] if isinstance(text, str) else text or ():

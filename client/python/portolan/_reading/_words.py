@@ -42,8 +42,11 @@ class Words(list[str]):
         if value is not None:
             self += [f"--{option}", os.path.abspath(os.fsdecode(_options.path(option.replace("-", "_"), value, "a file")))]
 
-    def add_data(self, option: str, value: str | bytes | os.PathLike[Any] | None) -> None:
-        """Adds the file of the user's data: its path, or one of KEPT_TEXTS, of which a file of that name is told apart as ``./@texts``."""
+    def add_data(self, option: str, value: str | bytes | os.PathLike[Any] | None, may_be_none: bool = False) -> None:
+        """Adds the file of the user's data: its path, or one of KEPT_TEXTS, of which a file of that name is told apart as ``./@texts``.
+        `may_be_none`: the command shows kept texts unasked, so that ``@none`` means something to it; otherwise it is a ValueError."""
+        if isinstance(value, str) and value == "@none" and not may_be_none:
+            raise ValueError(f"{option.replace('-', '_')} is '@none', which is for portolan.serve() and report(); a file of that name is './@none'")
         if isinstance(value, str) and value in KEPT_TEXTS:
             self += [f"--{option}", value]
         else:
