@@ -36,8 +36,7 @@ shares_of(size_t max_memory, enum share share)
 }
 
 /* Pending bytes of the store that are worth a commit of their own: 2 MB, or half of a 32nd part if that is less. With
- * 8 MB, copying them to the page cache takes four times as long a byte: they no longer come from the processor's
- * cache. */
+ * 8 MB, copying them to the page cache took four times as long a byte (tools/bench ingest). */
 static inline size_t
 shares_commit(size_t max_memory)
 {
