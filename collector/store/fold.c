@@ -44,12 +44,13 @@ fold_take_spans(struct store_fold *fold, size_t memory)
 
 /* Allows at least one chunk, however little memory there is; arrays by session and by chunk are needed in any case. */
 static int
-fold_take_memory(struct store_fold *fold, size_t memory)
+fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
 {
 	const size_t fixed = fold->sessions * (sizeof(*fold->order) + sizeof(*fold->counts.by_session)) +
 	                     fold->chunk_count * sizeof(*fold->chunks);
 	const size_t left = memory > fixed ? memory - fixed : 0, each = fold_chunk_bytes(fold);
 	const size_t some = (left - left / SPANS_PART) / each;
+	const size_t rounding = (size_t)__builtin_popcountll(fold->columns) * 2 * MERGE_HUGE_PAGE;
 	const bool fits = left / each >= fold->chunk_count;
 
 	fold->most = fits ? fold->chunk_count : some ? (uint32_t)some : 1;
@@ -57,6 +58,11 @@ fold_take_memory(struct store_fold *fold, size_t memory)
 	fold->chunks = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->chunks));
 	if (!fits)
 		fold_take_spans(fold, left);
+	/* Arrays for all chunks are worth their pages if the log has rows for most of them. */
+	if (fits && log_rows >= fold->rows_of_run / 8 && left - fold->chunk_count * each >= rounding)
+		fold->shared = calloc(1, sizeof(*fold->shared));
+	if (fold->shared)
+		fold->shared->chunks = fold->chunk_count;
 	return fold->chunks ? 0 : STORE_E_MEMORY;
 }
 
@@ -92,7 +98,7 @@ fold_read_epoch(struct store_fold *fold, size_t memory, struct portolan_error *e
 	rc = store_catalog_order(view, fold->run, fold->sessions, &fold->order, error);
 	if (rc)
 		return rc;
-	return fold_take_memory(fold, memory) < 0 ? store_fold_out_of_memory(fold, error) : 0;
+	return fold_take_memory(fold, memory, epoch.log_rows) < 0 ? store_fold_out_of_memory(fold, error) : 0;
 }
 
 int
@@ -144,6 +150,7 @@ store_fold_free(struct store_fold *fold)
 		store_merge_free(&chunk->examples);
 		free(chunk);
 	}
+	store_merge_shared_free(fold->shared);
 	free(fold->chunks);
 	free(fold->order);
 	free(fold->counts.by_session);
@@ -254,6 +261,7 @@ fold_write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error
 	struct fold_chunk *chunk = fold->chunks[number];
 	int rc;
 
+	chunk->epoch.rows = store_merge_end(&chunk->epoch); /* tightens what fold_even.c left */
 	if (fold->examples)
 		fold_mark_seen(fold, chunk);
 	chunk->epoch.merged = fold->end;

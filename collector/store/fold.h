@@ -34,10 +34,11 @@ struct store_fold {
 	uint64_t columns; /* columns that were logged in the epoch */
 	uint64_t rows_of_run, begin, position, end; /* the last three: positions in the log */
 	uint32_t sessions, *order;
-	struct fold_chunk **chunks; /* by number of the chunk; NULL: it has no memory now */
-	uint32_t chunk_count;       /* chunks of the run */
-	uint32_t from, to;          /* the range of chunks that are filled now */
-	uint32_t taken, most;       /* number of chunks that have memory, and the most that may */
+	struct merge_shared *shared; /* NULL: each chunk has arrays of its own */
+	struct fold_chunk **chunks;  /* by number of the chunk; NULL: it has no memory now */
+	uint32_t chunk_count;        /* chunks of the run */
+	uint32_t from, to;           /* the range of chunks that are filled now */
+	uint32_t taken, most;        /* number of chunks that have memory, and the most that may */
 	struct fold_chunk *unused;
 	struct fold_span *spans; /* each is for `per_span` entries; NULL: all chunks fit into memory */
 	uint64_t per_span;
@@ -63,6 +64,10 @@ store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
 	                            .rows = store_chunk_rows(fold->rows_of_run, chunk),
 	                            .sessions = fold->sessions};
 }
+
+/* fold_even.c: merges the first rows of a batch, if all chunks that it touches are alike: those before the first row
+ * whose place is taken. *rows is their number. The fold must have shared arrays. STORE_E_MEMORY is its only failure. */
+int store_fold_even(const struct store_fold *fold, const struct batch *batch, uint32_t *rows);
 
 /* Merges some of the log into chunks; the phase becomes FOLD_WRITE at the log's end. */
 int store_fold_fill(struct store_fold *fold, struct portolan_error *error);

@@ -103,6 +103,7 @@ fold_find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **fo
 		if (!chunk)
 			return number < fold->to ? store_fold_out_of_memory(fold, error) : 0;
 		fold->chunks[number] = chunk;
+		store_merge_share(&chunk->epoch, fold->shared, number);
 		rc = fold_load_chunk(fold, number, chunk, error);
 		if (rc)
 			return rc;
@@ -211,11 +212,14 @@ fold_can_skip(const struct store_fold *fold)
 static int
 fold_merge_batch(struct store_fold *fold, const struct batch *batch, struct portolan_error *error)
 {
+	uint32_t row = 0;
 	int rc = 0;
 
 	if (fold->spans && !fold->from)
 		fold_note_span(fold, batch);
-	for (uint32_t row = 0; row < batch->rows && !rc;)
+	if (batch->index && fold->shared && store_fold_even(fold, batch, &row) < 0)
+		return store_fold_out_of_memory(fold, error);
+	while (row < batch->rows && !rc)
 		rc = batch->index ? fold_merge_scattered(fold, batch, &row, error)
 		                  : fold_merge_stretch(fold, batch, &row, error);
 	return rc;

@@ -13,14 +13,63 @@
 
 #include "list.h"
 
+#include <sys/mman.h>
+
 #define BITMAP_BYTES (STORE_CHUNK_WORDS * sizeof(uint64_t))
 #define GROUP 512 /* rows merged at a time */
 
-/* Fills an array of an image with zeros; allocates it where there is none yet. NULL: out of memory. */
+/* Allocates the array that a column has in all chunks. A large one asks for huge pages, for the sake of scattered rows. */
 static void *
-merge_zero(void *array, size_t bytes)
+merge_allocate_shared(size_t bytes)
 {
-	return array ? memset(array, 0, bytes) : calloc(1, bytes);
+	const size_t size = (bytes + MERGE_HUGE_PAGE - 1) & ~(MERGE_HUGE_PAGE - 1);
+	void *array;
+
+	if (bytes < MERGE_HUGE_PAGE)
+		return calloc(1, bytes);
+	array = aligned_alloc(MERGE_HUGE_PAGE, size);
+	if (array)
+		madvise(array, size, MADV_HUGEPAGE);
+	return array;
+}
+
+/* Makes sure that the image has an array of `bytes`: one of its own, or its piece of the one that all chunks share. Its
+ * content is left as it is. False: out of memory. */
+static bool
+merge_have_array(const struct merge_chunk *chunk, void **array, void **shared, size_t bytes)
+{
+	if (*array)
+		return true;
+	if (!chunk->shared) {
+		*array = calloc(1, bytes);
+		return *array;
+	}
+	if (!*shared)
+		*shared = merge_allocate_shared(bytes * chunk->shared->chunks);
+	*array = *shared ? (uint8_t *)*shared + bytes * chunk->number : NULL;
+	return *array;
+}
+
+static bool
+merge_have_values(struct merge_chunk *chunk, unsigned column, size_t bytes)
+{
+	return merge_have_array(chunk, &chunk->values[column], chunk->shared ? &chunk->shared->values[column] : NULL,
+	                        bytes);
+}
+
+/* Makes the column's presence empty. */
+static bool
+merge_clear_presence(struct merge_chunk *chunk, unsigned column)
+{
+	void *words = chunk->present[column], *shared = chunk->shared ? chunk->shared->present[column] : NULL;
+	const bool have = merge_have_array(chunk, &words, &shared, BITMAP_BYTES);
+
+	if (chunk->shared)
+		chunk->shared->present[column] = shared;
+	chunk->present[column] = words;
+	if (have)
+		memset(words, 0, BITMAP_BYTES);
+	return have;
 }
 
 int
@@ -28,14 +77,12 @@ store_merge_column(struct merge_chunk *chunk, unsigned column)
 {
 	if (chunk->columns & STORE_COLUMN_BIT(column))
 		return 0;
+	if (!merge_have_values(chunk, column, column_is_bits(column) ? BITMAP_BYTES : STORE_CHUNK * sizeof(uint32_t)))
+		return STORE_E_MEMORY;
 	/* Numbers in rows that are not present are never read, and need no zeros. */
 	if (column_is_bits(column))
-		chunk->values[column] = merge_zero(chunk->values[column], BITMAP_BYTES);
-	else if (!chunk->values[column])
-		chunk->values[column] = calloc(STORE_CHUNK, sizeof(uint32_t));
-	if (!column_is_implied(column))
-		chunk->present[column] = merge_zero(chunk->present[column], BITMAP_BYTES);
-	if (!chunk->values[column] || (!column_is_implied(column) && !chunk->present[column]))
+		memset(chunk->values[column], 0, BITMAP_BYTES);
+	if (!column_is_implied(column) && !merge_clear_presence(chunk, column))
 		return STORE_E_MEMORY;
 	chunk->columns |= STORE_COLUMN_BIT(column);
 	return 0;
@@ -52,8 +99,7 @@ store_merge_clear(struct merge_chunk *chunk)
 	chunk->merged = 0;
 	chunk->met_count = chunk->met_last = 0;
 	chunk->counts = (struct merge_counts){0};
-	chunk->present[STORE_GOLD_PROB] = merge_zero(chunk->present[STORE_GOLD_PROB], BITMAP_BYTES);
-	return chunk->present[STORE_GOLD_PROB] ? 0 : STORE_E_MEMORY;
+	return merge_clear_presence(chunk, STORE_GOLD_PROB) ? 0 : STORE_E_MEMORY;
 }
 
 int
@@ -65,12 +111,43 @@ store_merge_reset(struct merge_chunk *chunk)
 void
 store_merge_free(struct merge_chunk *chunk)
 {
-	for (int column = 0; column < STORE_COLUMN_MAX; column++) {
+	for (int column = 0; column < STORE_COLUMN_MAX && !chunk->shared; column++) {
 		free(chunk->present[column]);
 		free(chunk->values[column]);
 	}
 	free(chunk->met);
 	*chunk = (struct merge_chunk){0};
+}
+
+void
+store_merge_share(struct merge_chunk *chunk, struct merge_shared *shared, uint32_t number)
+{
+	if (!shared)
+		return;
+	memset(chunk->present, 0, sizeof(chunk->present));
+	memset(chunk->values, 0, sizeof(chunk->values));
+	chunk->shared = shared;
+	chunk->number = number;
+}
+
+void
+store_merge_shared_free(struct merge_shared *shared)
+{
+	for (int column = 0; column < STORE_COLUMN_MAX && shared; column++) {
+		free(shared->present[column]);
+		free(shared->values[column]);
+	}
+	free(shared);
+}
+
+uint32_t
+store_merge_end(const struct merge_chunk *chunk)
+{
+	uint32_t words = STORE_CHUNK_WORDS;
+
+	while (words && !chunk->present[STORE_GOLD_PROB][words - 1])
+		words--;
+	return words ? 64 * words - (uint32_t)__builtin_clzll(chunk->present[STORE_GOLD_PROB][words - 1]) : 0;
 }
 
 uint32_t

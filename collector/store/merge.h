@@ -17,6 +17,16 @@ struct merge_counts {
 	uint64_t replaced, returned, seen, relabelled;
 };
 
+#define MERGE_HUGE_PAGE ((size_t)2 << 20) /* an array that images share is a multiple of it, or smaller */
+
+/* Arrays that the images of all chunks of an epoch share: of each column one, chunk after chunk. So an example's index
+ * is its place in each of them. */
+struct merge_shared {
+	uint32_t chunks;
+	uint64_t *present[STORE_COLUMN_MAX];
+	void *values[STORE_COLUMN_MAX];
+};
+
 struct merge_chunk {
 	uint64_t columns;                    /* columns in use; `present` and `values` of other columns are not valid */
 	uint64_t *present[STORE_COLUMN_MAX]; /* [STORE_GOLD_PROB]: the rows with an observation, whether or not
@@ -31,6 +41,8 @@ struct merge_chunk {
 	uint32_t met_count, met_last;        /* index of the one that was counted last */
 	struct merge_counts counts;          /* of the merges since the image was made empty */
 	bool changed;                        /* set by store_merge_example() */
+	struct merge_shared *shared;         /* NULL: the image has arrays of its own; else it lies in these, … */
+	uint32_t number;                     /* … as the chunk of this number */
 };
 
 struct merge_met {
@@ -45,7 +57,12 @@ int store_merge_reset(struct merge_chunk *chunk);
 /* Takes a column into use, with no row present; does nothing if it is in use. */
 int store_merge_column(struct merge_chunk *chunk, unsigned column);
 void store_merge_free(struct merge_chunk *chunk);
+/* Has the image use the arrays in `shared`, as the chunk of that number; it must have none of its own. Nothing is done if
+ * `shared` is NULL. */
+void store_merge_share(struct merge_chunk *chunk, struct merge_shared *shared, uint32_t number);
+void store_merge_shared_free(struct merge_shared *shared);
 uint32_t store_merge_count(const struct merge_chunk *chunk); /* of its observations */
+uint32_t store_merge_end(const struct merge_chunk *chunk);   /* the row after its last observation */
 /* Adds the counts of an image to `counts`. */
 void store_merge_add_counts(const struct merge_chunk *chunk, struct merge_counts *counts);
 

@@ -1,0 +1,236 @@
+/*
+ * test_fold.c: a fold writes the same records whether it merges chunk by chunk, in little memory, or has arrays that all
+ * chunks share, and merges most batches without looking at their chunks.
+ */
+#include "store_test.h"
+
+#include "writer.h"
+
+#include <stdlib.h>
+
+#define EXAMPLES (2 * STORE_CHUNK + 9000) /* 60 of them, drawn at random, lie in all three chunks */
+#define PLENTY ((size_t)256 << 20)
+
+struct twins { /* two runs that get the same batches */
+	struct fixture *fixture;
+	uint32_t run[2], session[2][2];
+	uint32_t *shuffled; /* the examples */
+	float *values[2];
+	uint8_t *correct;
+	int32_t *labels;
+	uint64_t *ids;
+};
+
+static void *
+room(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	assert_non_null(memory);
+	return memory;
+}
+
+static int
+set_up(void **state)
+{
+	struct twins *twins = *state = room(1, sizeof(*twins));
+	uint64_t random = 1;
+
+	twins->fixture = fixture_new();
+	for (int i = 0; i < 2; i++) {
+		twins->run[i] = fixture_run(twins->fixture, i ? "little" : "plenty", EXAMPLES, NULL, 0);
+		twins->session[i][1] = fixture_session(twins->fixture, twins->run[i], 99, 1);
+	}
+	twins->shuffled = room(EXAMPLES, sizeof(*twins->shuffled));
+	twins->ids = room(EXAMPLES, sizeof(*twins->ids));
+	twins->labels = room(EXAMPLES, sizeof(*twins->labels));
+	twins->correct = room(EXAMPLES, 1);
+	for (int i = 0; i < 2; i++)
+		twins->values[i] = room(EXAMPLES, sizeof(float));
+	for (uint32_t i = 0; i < EXAMPLES; i++)
+		twins->shuffled[i] = i;
+	for (uint32_t i = EXAMPLES - 1; i > 0; i--) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+		const uint32_t other = (uint32_t)((random >> 33) % (i + 1)), kept = twins->shuffled[i];
+
+		twins->shuffled[i] = twins->shuffled[other];
+		twins->shuffled[other] = kept;
+		twins->correct[i] = random >> 63;
+		twins->values[0][i] = (float)(random >> 40) / (float)(1 << 24);
+		twins->values[1][i] = (float)(random >> 34);
+		twins->labels[i] = (int32_t)(random >> 60);
+	}
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct twins *twins = *state;
+
+	fixture_free(twins->fixture);
+	free(twins->shuffled);
+	free(twins->ids);
+	free(twins->labels);
+	free(twins->correct);
+	free(twins->values[0]);
+	free(twins->values[1]);
+	free(twins);
+	return 0;
+}
+
+enum { WITH_MARGIN = 1, WITH_LABELS = 2 };
+
+/* Logs examples first … end − 1 of the shuffled ones to both runs. */
+static void
+log_both(struct twins *twins, uint32_t epoch, unsigned session, uint32_t first, uint32_t end, int with)
+{
+	struct fixture_batch batch = {.epoch = epoch,
+	                              .n = end - first,
+	                              .ids = twins->ids,
+	                              .gold_prob = twins->values[0] + first,
+	                              .correct = twins->correct + first,
+	                              .gold = with & WITH_LABELS ? twins->labels + first : NULL};
+
+	if (with & WITH_MARGIN)
+		batch.floats[0] = (struct fixture_column){.name = "margin", .values = twins->values[1] + first};
+	for (uint32_t i = first; i < end; i++)
+		twins->ids[i - first] = twins->shuffled[i];
+	for (int i = 0; i < 2; i++) {
+		fixture_use(twins->fixture, twins->run[i], twins->session[i][session]);
+		assert_int_equal(fixture_log(twins->fixture, twins->run[i], &batch), 0);
+	}
+}
+
+static void
+fold_in(struct twins *twins, int which, uint32_t epoch, size_t memory)
+{
+	struct store_fold *fold;
+	bool done = false;
+
+	ok(store_fold_begin(fixture_writer(twins->fixture), twins->run[which], epoch, memory, &fold, &error));
+	while (!done)
+		ok(store_fold_step(fold, &done, &error));
+	store_fold_free(fold);
+}
+
+/* The records of both runs are the same, but for the number of the run. */
+static void
+assert_same_records(struct twins *twins, enum store_db db, size_t least)
+{
+	struct store_writer *writer = fixture_writer(twins->fixture);
+	struct view_walk walks[2] = {{0}, {0}};
+	size_t count = 0;
+	int found;
+
+	ok(store_writer_begin(writer, &error));
+	for (int i = 0; i < 2; i++) {
+		const struct store_key from = store_key_u32_u32(twins->run[i], 0);
+
+		ok(store_walk_open(&walks[i], &writer->view, db, &from, 4, &error));
+	}
+	do {
+		found = store_walk_next(&walks[0], NULL);
+		assert_int_equal(store_walk_next(&walks[1], NULL), found);
+		if (found)
+			break;
+		assert_int_equal(walks[0].key.mv_size, walks[1].key.mv_size);
+		assert_memory_equal((uint8_t *)walks[0].key.mv_data + 4, (uint8_t *)walks[1].key.mv_data + 4,
+		                    walks[0].key.mv_size - 4);
+		assert_int_equal(walks[0].value.mv_size, walks[1].value.mv_size);
+		/* The header has a hash of the key. */
+		assert_memory_equal((uint8_t *)walks[0].value.mv_data + 16, (uint8_t *)walks[1].value.mv_data + 16,
+		                    walks[0].value.mv_size - 16);
+		count++;
+	} while (true);
+	store_walk_close(&walks[0]);
+	store_walk_close(&walks[1]);
+	assert_true(count >= least);
+}
+
+static void
+fold_both(struct twins *twins, uint32_t epoch)
+{
+	fold_in(twins, 0, epoch, PLENTY);
+	fold_in(twins, 1, epoch, 1);
+	assert_same_records(twins, DB_EPOCHS, 1);
+	assert_same_records(twins, DB_COLUMNS, 3);
+}
+
+/* The first batch is small, so that most examples lie behind the last ones that it has of each chunk. */
+static void
+whole_epoch(void **state)
+{
+	struct twins *twins = *state;
+
+	log_both(twins, 0, 0, 0, 60, WITH_MARGIN | WITH_LABELS);
+	log_both(twins, 0, 0, 60, EXAMPLES / 2, WITH_MARGIN | WITH_LABELS);
+	log_both(twins, 0, 0, EXAMPLES / 2, EXAMPLES, WITH_MARGIN | WITH_LABELS);
+	fold_both(twins, 0);
+}
+
+static void
+second_session(void **state)
+{
+	struct twins *twins = *state;
+
+	log_both(twins, 0, 1, 0, 60, 0);
+	log_both(twins, 0, 1, 60, EXAMPLES / 2, 0);
+	log_both(twins, 0, 0, EXAMPLES / 2, EXAMPLES / 2 + 60, 0);
+	log_both(twins, 0, 0, EXAMPLES / 2 + 60, EXAMPLES - 1000, WITH_LABELS);
+	fold_both(twins, 0);
+	log_both(twins, 1, 1, 0, 2000, 0); /* the examples again: the values kept for them exist */
+	log_both(twins, 1, 0, 2000, EXAMPLES - 1000, WITH_LABELS);
+	fold_both(twins, 1);
+}
+
+/* Examples that come again, in the same session and in another. */
+static void
+places_taken(void **state)
+{
+	struct twins *twins = *state;
+
+	log_both(twins, 0, 0, 0, 100, 0);
+	log_both(twins, 0, 0, 100, 20000, 0);
+	log_both(twins, 0, 0, 19000, 30000, 0);
+	log_both(twins, 0, 1, 29000, 40000, 0);
+	log_both(twins, 0, 0, 10, 9000, 0);
+	fold_both(twins, 0);
+}
+
+static void
+other_columns(void **state)
+{
+	struct twins *twins = *state;
+
+	log_both(twins, 0, 0, 0, 100, 0);
+	log_both(twins, 0, 0, 100, 20000, WITH_MARGIN);
+	log_both(twins, 0, 0, 20000, 30000, WITH_MARGIN);
+	log_both(twins, 0, 0, 30000, 40000, 0);
+	fold_both(twins, 0);
+}
+
+/* What came after a fold is merged with the columns that it made. */
+static void
+folded_again(void **state)
+{
+	struct twins *twins = *state;
+
+	log_both(twins, 0, 0, 0, 15000, WITH_MARGIN);
+	fold_both(twins, 0);
+	log_both(twins, 0, 0, 15000, 30000, WITH_MARGIN);
+	log_both(twins, 0, 0, 30000, EXAMPLES, WITH_MARGIN);
+	fold_both(twins, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(whole_epoch), TEST(second_session), TEST(places_taken), TEST(other_columns), TEST(folded_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
