@@ -50,7 +50,7 @@ fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
 	                     fold->chunk_count * sizeof(*fold->chunks);
 	const size_t left = memory > fixed ? memory - fixed : 0, each = fold_chunk_bytes(fold);
 	const size_t some = (left - left / SPANS_PART) / each;
-	const size_t rounding = (size_t)__builtin_popcountll(fold->columns) * 2 * MERGE_HUGE_PAGE;
+	const size_t rounding = ((size_t)__builtin_popcountll(fold->columns) + 1) * 2 * MERGE_HUGE_PAGE;
 	const bool fits = left / each >= fold->chunk_count;
 
 	fold->most = fits ? fold->chunk_count : some ? (uint32_t)some : 1;

@@ -175,6 +175,13 @@ merge_has_sessions(const struct merge_chunk *chunk)
 	return chunk->columns & STORE_COLUMN_BIT(STORE_SESSION);
 }
 
+static void
+merge_fill(uint32_t *values, uint32_t value, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = value;
+}
+
 /* Takes the columns of a session's batch into use. */
 static int
 merge_take_columns(struct merge_chunk *chunk, uint64_t columns, uint32_t session)
@@ -190,8 +197,7 @@ merge_take_columns(struct merge_chunk *chunk, uint64_t columns, uint32_t session
 	}
 	if (store_merge_column(chunk, STORE_SESSION) < 0)
 		return STORE_E_MEMORY;
-	for (uint32_t row = 0; row < chunk->rows; row++)
-		((uint32_t *)chunk->values[STORE_SESSION])[row] = chunk->session;
+	merge_fill(chunk->values[STORE_SESSION], chunk->session, chunk->rows);
 	return 0;
 }
 
@@ -418,9 +424,11 @@ store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *
 
 	if (merge_take_columns(chunk, columns, batch->session) < 0)
 		return STORE_E_MEMORY;
-	if (merge_has_sessions(chunk) || !merge_are_free(chunk->present[STORE_GOLD_PROB], first.at, count))
+	if (!merge_are_free(chunk->present[STORE_GOLD_PROB], first.at, count))
 		return merge_groups(batch, wanted, order, first, count);
 	merge_set_bits(chunk->present[STORE_GOLD_PROB], first.at, count);
+	if (merge_has_sessions(chunk))
+		merge_fill((uint32_t *)chunk->values[STORE_SESSION] + first.at, batch->session, count);
 	chunk->rows = first.at + count > chunk->rows ? first.at + count : chunk->rows;
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);

@@ -184,6 +184,21 @@ second_session(void **state)
 	fold_both(twins, 1);
 }
 
+/* Stretches of examples in their order, of two sessions by turns, as ranks of one job send them. */
+static void
+in_order(void **state)
+{
+	struct twins *twins = *state;
+
+	for (uint32_t i = 0; i < EXAMPLES; i++)
+		twins->shuffled[i] = i;
+	for (uint32_t first = 0; first < EXAMPLES - 1000; first += 1000)
+		log_both(twins, 0, first / 1000 % 3 == 0, first, first + 1000, first < 20000 ? WITH_LABELS : 0);
+	log_both(twins, 0, 1, 0, 3000, WITH_MARGIN);
+	log_both(twins, 0, 0, 2500, 5000, 0);
+	fold_both(twins, 0);
+}
+
 /* Examples that come again, in the same session and in another. */
 static void
 places_taken(void **state)
@@ -229,7 +244,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(whole_epoch), TEST(second_session), TEST(places_taken), TEST(other_columns), TEST(folded_again),
+	        TEST(whole_epoch),  TEST(second_session), TEST(in_order),
+	        TEST(places_taken), TEST(other_columns),  TEST(folded_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
