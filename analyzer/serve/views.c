@@ -38,7 +38,8 @@ struct views {
 	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t loaded;
 	struct kept_view *list;
-	bool is_loading; /* a view is being loaded: only one at a time, by all threads */
+	struct kept_view *forgotten; /* no longer in the list, to be freed without the lock */
+	bool is_loading;             /* a view is being loaded: only one at a time, by all threads */
 };
 
 struct views *
@@ -65,15 +66,32 @@ views_free_kept(struct views *views, struct kept_view *kept)
 	free(kept);
 }
 
+static void
+views_free_list(struct views *views, struct kept_view *list)
+{
+	for (struct kept_view *next; list; list = next) {
+		next = list->next;
+		views_free_kept(views, list);
+	}
+}
+
+/* Releases the lock, and frees what was forgotten under it: that can be gigabytes, and takes as long. */
+static void
+views_unlock(struct views *views)
+{
+	struct kept_view *forgotten = views->forgotten;
+
+	views->forgotten = NULL;
+	pthread_mutex_unlock(&views->lock);
+	views_free_list(views, forgotten);
+}
+
 void
 views_free(struct views *views)
 {
 	if (!views)
 		return;
-	for (struct kept_view *kept = views->list, *next; kept; kept = next) {
-		next = kept->next;
-		views_free_kept(views, kept);
-	}
+	views_free_list(views, views->list);
 	pthread_cond_destroy(&views->loaded);
 	pthread_mutex_destroy(&views->lock);
 	free(views);
@@ -159,7 +177,8 @@ views_forget(struct views *views, struct kept_view *kept)
 	while (*at != kept)
 		at = &(*at)->next;
 	*at = kept->next;
-	views_free_kept(views, kept);
+	kept->next = views->forgotten;
+	views->forgotten = kept;
 }
 
 /* Are there two newer views of the same run and range? The one before the newest may still be asked for by its
@@ -174,7 +193,7 @@ views_is_outdated(const struct views *views, const struct kept_view *old)
 	return newer >= 2;
 }
 
-/* Frees views that no request uses: those that failed, outdated ones, and, beyond VIEWS_KEPT, those that were last used
+/* Forgets views that no request uses: those that failed, outdated ones, and, beyond VIEWS_KEPT, those that were last used
  * the longest ago. */
 static void
 views_forget_old(struct views *views)
@@ -321,7 +340,7 @@ views_take(struct views *views, const char *run, const char *range, const char *
 		views_forget_old(views);
 		*view = &taken->view;
 	}
-	pthread_mutex_unlock(&views->lock);
+	views_unlock(views);
 	return code;
 }
 
@@ -335,5 +354,5 @@ views_return(struct views *views, const struct view *view)
 			break;
 		}
 	views_forget_old(views);
-	pthread_mutex_unlock(&views->lock);
+	views_unlock(views);
 }
