@@ -49,6 +49,12 @@ gnuplot_read_messages(int fd, char *text, size_t room)
 	"; set terminal pngcairo size 16,16 font 'DejaVu Sans,11'; set output '/dev/null'; set multiplot; unset multiplot; " \
 	"set output"
 
+static void
+gnuplot_is_missing(void)
+{
+	die("gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot");
+}
+
 void
 gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool uses_fonts)
 {
@@ -65,7 +71,7 @@ gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool u
 	close(pipe_ends[1]);
 	gnuplot->messages = pipe_ends[0];
 	if (result == ENOENT)
-		die("gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot");
+		gnuplot_is_missing();
 	if (result != 0)
 		die("cannot start gnuplot: %s", strerror(result));
 }
@@ -85,6 +91,10 @@ gnuplot_draw(const struct gnuplot *gnuplot, int script)
 	status = program_wait(gnuplot->child);
 	if (WIFSIGNALED(status))
 		die("gnuplot was ended by signal %d", WTERMSIG(status));
+	/* Under qemu's emulation of a processor, posix_spawnp() cannot say that there is no such program: its child ends with
+	 * this status. */
+	if (WEXITSTATUS(status) == 127 && !said[0])
+		gnuplot_is_missing();
 	if (written != length || WEXITSTATUS(status) != 0)
 		die("gnuplot failed: %s", said[0] ? said : "it said nothing");
 }

@@ -165,10 +165,19 @@ def closed_streams(portolan):
 
 
 def missing_gnuplot(portolan):
+    """Not on PATH; and on PATH, but as under qemu, where the process that should become gnuplot ends with status 127."""
+    problems = []
     os.mkdir("empty")
-    done = run(portolan, "map", "small", "-o", "empty/none.png", "--script", env=environment(PATH=os.path.abspath("empty")))
-    ok = done.returncode == 1 and "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot\n" in done.stderr
-    return [] if ok and not os.listdir("empty") else [f"no gnuplot: {done}, {os.listdir('empty')}"]
+    os.mkdir("emulated")
+    with open("emulated/gnuplot", "w") as file:
+        file.write("#!/bin/sh\nexit 127\n")
+    os.chmod("emulated/gnuplot", 0o755)
+    for path in ("empty", "emulated"):
+        done = run(portolan, "map", "small", "-o", "empty/none.png", "--script", env=environment(PATH=os.path.abspath(path)))
+        if (done.returncode != 1 or os.listdir("empty")
+                or "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot\n" not in done.stderr):
+            problems.append(f"no gnuplot, {path}: {done}, {os.listdir('empty')}")
+    return problems
 
 
 def linked_picture(portolan):
