@@ -30,6 +30,8 @@ EXPERT = (
     ("log_logits until on disk / NumPy expert, a file an epoch", ("log", "flush"), ("log",)),
     ("log + flush + metrics / NumPy expert, arrays in memory", ("start", "log", "flush", "close", "metrics_of_logged"),
      ("log", "compute")),
+    ("log + flush + metrics to .npy / NumPy expert, arrays in memory", ("start", "log", "flush", "close", "arrays_of_logged"),
+     ("log", "compute")),
 )
 
 

@@ -93,6 +93,8 @@ def ours(portolan, folder, store, ids, logits, gold):
     clock.step("close")
     metrics("logged")
     clock.step("metrics_of_logged")
+    call("metrics", "logged", "-o", os.path.join(folder, "logged.npy"))
+    clock.step("arrays_of_logged")
     call("import", os.path.join(folder, "training_dynamics"), "--run", "imported")
     clock.step("import")
     metrics("imported")
