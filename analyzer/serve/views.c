@@ -75,7 +75,8 @@ views_free_list(struct views *views, struct kept_view *list)
 	}
 }
 
-/* Releases the lock, and frees what was forgotten under it: that can be gigabytes, and takes as long. */
+/* Releases the lock, and then frees what was forgotten under it, so that no request waits for that. Another view may be
+ * loaded meanwhile. */
 static void
 views_unlock(struct views *views)
 {

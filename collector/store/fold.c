@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #define SPANS_PART 16 /* the spans may take 1/SPANS_PART of the memory */
+#define SHARED_PART 8 /* chunks share arrays if the log has rows for 1/SHARED_PART of the examples, or more */
 
 /* The most bytes that a chunk takes in memory, with the values of its examples that are kept per example, not per
  * epoch. */
@@ -42,6 +43,24 @@ fold_take_spans(struct store_fold *fold, size_t memory)
 	fold->spans = calloc((size_t)((entries + fold->per_span - 1) / fold->per_span), sizeof(*fold->spans));
 }
 
+/* What arrays that all chunks share take beyond those of single chunks: large ones end with a whole huge page. */
+static size_t
+fold_rounding(const struct store_fold *fold)
+{
+	const size_t words = fold->chunk_count * STORE_CHUNK * sizeof(uint32_t);
+	const size_t bits = fold->chunk_count * STORE_CHUNK_WORDS * sizeof(uint64_t);
+	const size_t more_words = store_merge_shared_size(words) - words;
+	const size_t more_bits = store_merge_shared_size(bits) - bits;
+	uint64_t columns = (fold->columns & ~STORE_COLUMN_BIT(STORE_GOLD)) | STORE_COLUMN_BIT(STORE_SESSION);
+	size_t more = more_bits; /* the observations' presence */
+
+	for (; columns; columns &= columns - 1) {
+		more += column_is_bits(mask_first(columns)) ? more_bits : more_words;
+		more += column_is_implied(mask_first(columns)) ? 0 : more_bits;
+	}
+	return more;
+}
+
 /* Allows at least one chunk, however little memory there is; arrays by session and by chunk are needed in any case. */
 static int
 fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
@@ -50,7 +69,6 @@ fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
 	                     fold->chunk_count * sizeof(*fold->chunks);
 	const size_t left = memory > fixed ? memory - fixed : 0, each = fold_chunk_bytes(fold);
 	const size_t some = (left - left / SPANS_PART) / each;
-	const size_t rounding = ((size_t)__builtin_popcountll(fold->columns) + 1) * 2 * MERGE_HUGE_PAGE;
 	const bool fits = left / each >= fold->chunk_count;
 
 	fold->most = fits ? fold->chunk_count : some ? (uint32_t)some : 1;
@@ -58,8 +76,9 @@ fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
 	fold->chunks = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->chunks));
 	if (!fits)
 		fold_take_spans(fold, left);
-	/* Arrays for all chunks are worth their pages if the log has rows for most of them. */
-	if (fits && log_rows >= fold->rows_of_run / 8 && left - fold->chunk_count * each >= rounding)
+	/* A few rows, scattered over the run, would take a huge page each. */
+	if (fits && log_rows >= fold->rows_of_run / SHARED_PART &&
+	    left - fold->chunk_count * each >= fold_rounding(fold))
 		fold->shared = calloc(1, sizeof(*fold->shared));
 	if (fold->shared)
 		fold->shared->chunks = fold->chunk_count;

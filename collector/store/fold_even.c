@@ -3,10 +3,13 @@
  * it touches are alike, and share their arrays, no chunk is looked at for a row. The example's index says where its
  * observation goes.
  *
- * Chunks are alike if they have the columns of the batch and no other, and the same sessions. Nearly always the first
- * batch of an epoch makes them so. What is left, fold_log.c merges row by row, to the same outcome.
+ * Chunks are alike if they have the columns of the batch and no other, and the same sessions. The first batches of an
+ * epoch make them so. A batch whose range has a chunk without rows so far, or that has fewer rows than its range has
+ * chunks, is left to fold_log.c, which merges row by row, to the same outcome.
  */
 #include "fold.h"
+
+_Static_assert(STORE_CHUNK % 64 == 0, "an example's index is the place of its bit, too");
 
 /* Are the chunks from `first` to `last` alike, and do they lack the entry at fold->position? */
 static bool

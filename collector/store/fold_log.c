@@ -103,7 +103,8 @@ fold_find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **fo
 		if (!chunk)
 			return number < fold->to ? store_fold_out_of_memory(fold, error) : 0;
 		fold->chunks[number] = chunk;
-		store_merge_share(&chunk->epoch, fold->shared, number);
+		if (fold->shared)
+			store_merge_share(&chunk->epoch, fold->shared, number);
 		rc = fold_load_chunk(fold, number, chunk, error);
 		if (rc)
 			return rc;

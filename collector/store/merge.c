@@ -17,17 +17,24 @@
 
 #define BITMAP_BYTES (STORE_CHUNK_WORDS * sizeof(uint64_t))
 #define GROUP 512 /* rows merged at a time */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+size_t
+store_merge_shared_size(size_t bytes)
+{
+	return bytes < HUGE_PAGE ? bytes : (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+}
 
 /* Allocates the array that a column has in all chunks. A large one asks for huge pages, for the sake of scattered rows. */
 static void *
 merge_allocate_shared(size_t bytes)
 {
-	const size_t size = (bytes + MERGE_HUGE_PAGE - 1) & ~(MERGE_HUGE_PAGE - 1);
+	const size_t size = store_merge_shared_size(bytes);
 	void *array;
 
-	if (bytes < MERGE_HUGE_PAGE)
+	if (bytes < HUGE_PAGE)
 		return calloc(1, bytes);
-	array = aligned_alloc(MERGE_HUGE_PAGE, size);
+	array = aligned_alloc(HUGE_PAGE, size);
 	if (array)
 		madvise(array, size, MADV_HUGEPAGE);
 	return array;
@@ -79,7 +86,7 @@ store_merge_column(struct merge_chunk *chunk, unsigned column)
 		return 0;
 	if (!merge_have_values(chunk, column, column_is_bits(column) ? BITMAP_BYTES : STORE_CHUNK * sizeof(uint32_t)))
 		return STORE_E_MEMORY;
-	/* Numbers in rows that are not present are never read, and need no zeros. */
+	/* Numbers in rows that are not present are never used, and need no zeros. */
 	if (column_is_bits(column))
 		memset(chunk->values[column], 0, BITMAP_BYTES);
 	if (!column_is_implied(column) && !merge_clear_presence(chunk, column))
@@ -122,9 +129,7 @@ store_merge_free(struct merge_chunk *chunk)
 void
 store_merge_share(struct merge_chunk *chunk, struct merge_shared *shared, uint32_t number)
 {
-	if (!shared)
-		return;
-	memset(chunk->present, 0, sizeof(chunk->present));
+	memset(chunk->present, 0, sizeof(chunk->present)); /* of a chunk that gave its image up, when memory was out */
 	memset(chunk->values, 0, sizeof(chunk->values));
 	chunk->shared = shared;
 	chunk->number = number;

@@ -3,7 +3,8 @@
  * into a chunk; private to the store. Snapshots, which merge the log over columns, and folds use these same functions,
  * and therefore agree.
  *
- * An image holds a chunk's columns unpacked. Allocations stay with the image until store_merge_free().
+ * An image holds a chunk's columns unpacked. Its allocations stay with it until store_merge_free(), or are those that
+ * the images of an epoch share.
  */
 #ifndef STORE_MERGE_H
 #define STORE_MERGE_H
@@ -16,8 +17,6 @@
 struct merge_counts {
 	uint64_t replaced, returned, seen, relabelled;
 };
-
-#define MERGE_HUGE_PAGE ((size_t)2 << 20) /* an array that images share is a multiple of it, or smaller */
 
 /* Arrays that the images of all chunks of an epoch share: of each column one, chunk after chunk. So an example's index
  * is its place in each of them. */
@@ -57,10 +56,11 @@ int store_merge_reset(struct merge_chunk *chunk);
 /* Takes a column into use, with no row present; does nothing if it is in use. */
 int store_merge_column(struct merge_chunk *chunk, unsigned column);
 void store_merge_free(struct merge_chunk *chunk);
-/* Has the image use the arrays in `shared`, as the chunk of that number; it must have none of its own. Nothing is done if
- * `shared` is NULL. */
+/* Has the image use the arrays in `shared`, as the chunk of that number; it must have no array of its
+ * own. */
 void store_merge_share(struct merge_chunk *chunk, struct merge_shared *shared, uint32_t number);
 void store_merge_shared_free(struct merge_shared *shared);
+size_t store_merge_shared_size(size_t bytes);                /* what an array of `bytes` takes there */
 uint32_t store_merge_count(const struct merge_chunk *chunk); /* of its observations */
 uint32_t store_merge_end(const struct merge_chunk *chunk);   /* the row after its last observation */
 /* Adds the counts of an image to `counts`. */

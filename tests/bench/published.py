@@ -27,10 +27,10 @@ FIGURES = (
     ("logging function alone / log_logits until on disk", ("log", "flush"), ("log",)),
 )
 EXPERT = (
-    ("log_logits until on disk / NumPy expert, a file an epoch", ("log", "flush"), ("log",)),
-    ("log + flush + metrics / NumPy expert, arrays in memory", ("start", "log", "flush", "close", "metrics_of_logged"),
+    ("log_logits until on disk / NumPy expert, a file an epoch", "ours", ("log", "flush"), ("log",)),
+    ("log + flush + metrics / NumPy expert, arrays in memory", "ours", ("start", "log", "flush", "close", "metrics_of_logged"),
      ("log", "compute")),
-    ("log + flush + metrics to .npy / NumPy expert, arrays in memory", ("start", "log", "flush", "close", "arrays_of_logged"),
+    ("log + flush + metrics to .npy / NumPy expert, arrays in memory", "arrays", ("start", "log", "flush", "close", "arrays_of_logged"),
      ("log", "compute")),
 )
 
@@ -68,8 +68,8 @@ def run(report, programs, repeats):
         ours, theirs = seconds(turns, "ours", ours), seconds(turns, "theirs", theirs)
         report.ratio(f"{peer}: {name}", [a / b for a, b in zip(theirs, ours)], better="more",
                      note=f"ours {harness.spread(ours)[0]:.3f} s against {harness.spread(theirs)[0]:.2f} s")
-    for name, ours, experts in EXPERT:
-        ours, experts = seconds(turns, "ours", ours), seconds(turns, "expert", experts)
+    for name, side, ours, experts in EXPERT:
+        ours, experts = seconds(turns, side, ours), seconds(turns, "expert", experts)
         report.ratio(name, [a / b for a, b in zip(ours, experts)],
                      note=f"times as long as the expert: {harness.spread(ours)[0]:.3f} s against {harness.spread(experts)[0]:.3f} s")
     ours, theirs = seconds(turns, "ours", ("peak_mb",)), seconds(turns, "theirs", ("peak_mb",))

@@ -67,19 +67,14 @@ def experts(folder, logits, gold):
     return clock.seconds
 
 
-def ours(portolan, folder, store, ids, logits, gold):
+def call(portolan, store, *words):
+    subprocess.run([portolan, *words, "--store", store], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def log_ours(store, ids, logits, gold):
+    """Logs a run to a new store; returns the clock."""
     import portolan as package
 
-    def call(*words):
-        subprocess.run([portolan, *words, "--store", store], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def metrics_words(name):
-        return "metrics", name, "--format", "cartography", "-o", os.path.join(folder, f"{name}.jsonl")
-
-    def metrics(name):
-        call(*metrics_words(name))
-
-    store = os.path.join(folder, store)
     clock = Clock()
     run = package.Run("logged", store=store, mode="train-forward")
     clock.step("start")
@@ -91,16 +86,42 @@ def ours(portolan, folder, store, ids, logits, gold):
     clock.step("flush")
     run.close()
     clock.step("close")
+    return clock
+
+
+def ours(portolan, folder, store, ids, logits, gold):
+    def metrics_words(name):
+        return "metrics", name, "--format", "cartography", "-o", os.path.join(folder, f"{name}.jsonl")
+
+    def metrics(name):
+        call(portolan, store, *metrics_words(name))
+
+    store = os.path.join(folder, store)
+    clock = log_ours(store, ids, logits, gold)
     metrics("logged")
     clock.step("metrics_of_logged")
-    call("metrics", "logged", "-o", os.path.join(folder, "logged.npy"))
-    clock.step("arrays_of_logged")
-    call("import", os.path.join(folder, "training_dynamics"), "--run", "imported")
+    call(portolan, store, "import", os.path.join(folder, "training_dynamics"), "--run", "imported")
     clock.step("import")
     metrics("imported")
     clock.step("metrics")
     clock.seconds["peak_mb"] = measures.peak_memory([portolan, *metrics_words("imported"), "--store", store])
     return clock.seconds
+
+
+def our_arrays(portolan, folder, store, ids, logits, gold):
+    """As ours(), but the measures of the run go into a file of arrays, as the expert's do."""
+    store = os.path.join(folder, store)
+    clock = log_ours(store, ids, logits, gold)
+    call(portolan, store, "metrics", "logged", "-o", os.path.join(folder, "logged.npy"))
+    clock.step("arrays_of_logged")
+    return clock.seconds
+
+
+def read_arrays(path):
+    rows = np.sort(np.load(path), order="id")
+    forgetfulness = np.where(rows["never_learned"], published_peer.NEVER_LEARNED, rows["forgetting_events"])
+    correctness = np.rint(rows["correctness"] * rows["epochs"])  # theirs counts, ours is the share
+    return {"guid": rows["id"], "correctness": correctness, "forgetfulness": forgetfulness, **{name: rows[name] for name in NUMBERS}}
 
 
 def read_measures(path):
@@ -114,7 +135,7 @@ def largest_difference(folder, ids):
     want, worst = read_measures(os.path.join(folder, "td_metrics.jsonl")), 0.0
     order = np.argsort(ids)
     expert = {"guid": ids[order], **{name: values[order] for name, values in np.load(os.path.join(folder, "expert.npz")).items()}}
-    for name, have in (("expert", expert), *((name, read_measures(os.path.join(folder, f"{name}.jsonl")))
+    for name, have in (("expert", expert), ("arrays", read_arrays(os.path.join(folder, "logged.npy"))), *((name, read_measures(os.path.join(folder, f"{name}.jsonl")))
                                              for name in ("imported", "logged"))):
         for column in ("guid", *COUNTS):
             if not np.array_equal(have[column], want[column]):
@@ -137,11 +158,12 @@ def main():
     peer = published_peer.Published(options.published) if options.published else published_peer.Own()
     arrays = make_logits(options.examples, options.epochs)
     their_seconds = theirs(peer, options.folder, *arrays)  # first: what it logged is what ours imports
-    our_turns, expert_turns = [], []
+    our_turns, array_turns, expert_turns = [], [], []
     for turn in range(TURNS):
         our_turns.append(ours(options.portolan, options.folder, f"store{turn}", *arrays))
+        array_turns.append(our_arrays(options.portolan, options.folder, f"arrays{turn}", *arrays))
         expert_turns.append(experts(options.folder, *arrays[1:]))
-    print(json.dumps({"theirs": their_seconds, "ours": our_turns, "expert": expert_turns,
+    print(json.dumps({"theirs": their_seconds, "ours": our_turns, "arrays": array_turns, "expert": expert_turns,
                       "difference": largest_difference(options.folder, arrays[0])}))
 
 

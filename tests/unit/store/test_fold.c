@@ -2,9 +2,9 @@
  * test_fold.c: a fold writes the same records whether it merges chunk by chunk, in little memory, or has arrays that all
  * chunks share, and merges most batches without looking at their chunks.
  */
-#include "store_test.h"
+#include "reader_process.h"
 
-#include "writer.h"
+#include "fold.h"
 
 #include <stdlib.h>
 
@@ -13,6 +13,8 @@
 
 struct twins { /* two runs that get the same batches */
 	struct fixture *fixture;
+	uint32_t examples;
+	size_t little; /* memory of the second run's folds */
 	uint32_t run[2], session[2][2];
 	uint32_t *shuffled; /* the examples */
 	float *values[2];
@@ -31,25 +33,26 @@ room(size_t count, size_t size)
 }
 
 static int
-set_up(void **state)
+set_up_twins(struct twins *twins, uint32_t examples, size_t little)
 {
-	struct twins *twins = *state = room(1, sizeof(*twins));
 	uint64_t random = 1;
 
+	twins->examples = examples;
+	twins->little = little;
 	twins->fixture = fixture_new();
 	for (int i = 0; i < 2; i++) {
-		twins->run[i] = fixture_run(twins->fixture, i ? "little" : "plenty", EXAMPLES, NULL, 0);
+		twins->run[i] = fixture_run(twins->fixture, i ? "little" : "plenty", examples, NULL, 0);
 		twins->session[i][1] = fixture_session(twins->fixture, twins->run[i], 99, 1);
 	}
-	twins->shuffled = room(EXAMPLES, sizeof(*twins->shuffled));
-	twins->ids = room(EXAMPLES, sizeof(*twins->ids));
-	twins->labels = room(EXAMPLES, sizeof(*twins->labels));
-	twins->correct = room(EXAMPLES, 1);
+	twins->shuffled = room(examples, sizeof(*twins->shuffled));
+	twins->ids = room(examples, sizeof(*twins->ids));
+	twins->labels = room(examples, sizeof(*twins->labels));
+	twins->correct = room(examples, 1);
 	for (int i = 0; i < 2; i++)
-		twins->values[i] = room(EXAMPLES, sizeof(float));
-	for (uint32_t i = 0; i < EXAMPLES; i++)
+		twins->values[i] = room(examples, sizeof(float));
+	for (uint32_t i = 0; i < examples; i++)
 		twins->shuffled[i] = i;
-	for (uint32_t i = EXAMPLES - 1; i > 0; i--) {
+	for (uint32_t i = examples - 1; i > 0; i--) {
 		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
 		const uint32_t other = (uint32_t)((random >> 33) % (i + 1)), kept = twins->shuffled[i];
 
@@ -61,6 +64,19 @@ set_up(void **state)
 		twins->labels[i] = (int32_t)(random >> 60);
 	}
 	return 0;
+}
+
+static int
+set_up(void **state)
+{
+	return set_up_twins(*state = room(1, sizeof(struct twins)), EXAMPLES, 1);
+}
+
+/* So many that arrays of all chunks have huge pages. */
+static int
+set_up_many(void **state)
+{
+	return set_up_twins(*state = room(1, sizeof(struct twins)), 40 * STORE_CHUNK + 9000, (size_t)4 << 20);
 }
 
 static int
@@ -102,13 +118,22 @@ log_both(struct twins *twins, uint32_t epoch, unsigned session, uint32_t first, 
 	}
 }
 
+static struct store_fold *
+begin_fold(struct twins *twins, int which, uint32_t epoch, size_t memory)
+{
+	struct store_fold *fold;
+
+	ok(store_fold_begin(fixture_writer(twins->fixture), twins->run[which], epoch, memory, &fold, &error));
+	return fold;
+}
+
 static void
 fold_in(struct twins *twins, int which, uint32_t epoch, size_t memory)
 {
-	struct store_fold *fold;
+	struct store_fold *fold = begin_fold(twins, which, epoch, memory);
 	bool done = false;
 
-	ok(store_fold_begin(fixture_writer(twins->fixture), twins->run[which], epoch, memory, &fold, &error));
+	assert_int_equal(fold->shared != NULL, memory == PLENTY);
 	while (!done)
 		ok(store_fold_step(fold, &done, &error));
 	store_fold_free(fold);
@@ -148,13 +173,24 @@ assert_same_records(struct twins *twins, enum store_db db, size_t least)
 	assert_true(count >= least);
 }
 
+/* Both folds write the same, and readers see what they saw before, when the log was merged for them. */
 static void
 fold_both(struct twins *twins, uint32_t epoch)
 {
+	const uint64_t before = digest_of(fixture_store(twins->fixture), "plenty");
+	struct store_run_info infos[2];
+
+	assert_true(before != 0);
 	fold_in(twins, 0, epoch, PLENTY);
-	fold_in(twins, 1, epoch, 1);
+	fold_in(twins, 1, epoch, twins->little);
 	assert_same_records(twins, DB_EPOCHS, 1);
 	assert_same_records(twins, DB_COLUMNS, 3);
+	assert_true(digest_of(fixture_store(twins->fixture), "plenty") == before);
+	for (int i = 0; i < 2; i++)
+		ok(store_writer_run_info(fixture_writer(twins->fixture), twins->run[i], &infos[i], &error));
+	assert_int_equal(infos[0].replaced, infos[1].replaced);
+	assert_int_equal(infos[0].changed_labels, infos[1].changed_labels);
+	assert_int_equal(infos[0].examples, infos[1].examples);
 }
 
 /* The first batch is small, so that most examples lie behind the last ones that it has of each chunk. */
@@ -199,6 +235,25 @@ in_order(void **state)
 	fold_both(twins, 0);
 }
 
+/* A second session has examples of the last chunk alone: so that chunk keeps sessions, the others do not. */
+static void
+sessions_in_one_chunk(void **state)
+{
+	struct twins *twins = *state;
+
+	for (uint32_t i = 0, found = 0; found < 40; i++)
+		if (twins->shuffled[i] >= 2 * STORE_CHUNK) {
+			const uint32_t kept = twins->shuffled[found];
+
+			twins->shuffled[found++] = twins->shuffled[i];
+			twins->shuffled[i] = kept;
+		}
+	log_both(twins, 0, 1, 40, 400, 0);
+	log_both(twins, 0, 0, 0, 40, 0);
+	log_both(twins, 0, 1, 400, 40000, 0);
+	fold_both(twins, 0);
+}
+
 /* Examples that come again, in the same session and in another. */
 static void
 places_taken(void **state)
@@ -238,14 +293,114 @@ folded_again(void **state)
 	fold_both(twins, 0);
 }
 
+static void
+many_chunks(void **state)
+{
+	struct twins *twins = *state;
+
+	log_both(twins, 0, 0, 0, 4000, 0);
+	log_both(twins, 0, 0, 4000, 100000, 0);
+	log_both(twins, 0, 0, 90000, 110000, 0);
+	fold_both(twins, 0);
+}
+
+/* Images share arrays only if these fit into the memory, with the whole huge pages that they end with. */
+static void
+memory_of_shared(void **state)
+{
+	struct twins *twins = *state;
+	const size_t chunks = store_chunks_of(twins->examples);
+	const size_t words = chunks * STORE_CHUNK * sizeof(uint32_t);
+	const size_t bits = chunks * STORE_CHUNK_WORDS * sizeof(uint64_t);
+	/* gold_prob and the session, correct and the observations' presence; which examples were seen, and by whom */
+	const size_t taken = 2 * store_merge_shared_size(words) + 2 * store_merge_shared_size(bits) + words + bits;
+	size_t without = 1, with = PLENTY;
+
+	assert_int_equal(store_merge_shared_size(((size_t)2 << 20) + 1), (size_t)4 << 20);
+	log_both(twins, 0, 0, 0, 100000, 0);
+	ok(store_writer_commit(fixture_writer(twins->fixture), &error));
+	while (with - without > 1) {
+		const size_t memory = without + (with - without) / 2;
+		struct store_fold *fold = begin_fold(twins, 0, 0, memory);
+
+		*(fold->shared ? &with : &without) = memory;
+		store_fold_free(fold);
+	}
+	assert_in_range(with, taken, taken + taken / 2);
+}
+
+/* A few rows, scattered over a run, do not take huge pages. */
+static void
+few_rows(void **state)
+{
+	struct twins *twins = *state;
+	struct store_fold *fold;
+
+	log_both(twins, 0, 0, 0, EXAMPLES / 8 - 1, 0);
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	assert_null(fold->shared);
+	store_fold_free(fold);
+	log_both(twins, 0, 0, EXAMPLES / 8 - 1, EXAMPLES / 8, 0);
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	assert_non_null(fold->shared);
+	store_fold_free(fold);
+}
+
+/* With all chunks alike, a batch is merged as a whole; from a place that is taken on, it is left. */
+static void
+merged_as_a_whole(void **state)
+{
+	static const uint32_t kept_back[] = {2 * STORE_CHUNK + 7, 3, STORE_CHUNK, 5, 6, 7};
+	static const float gold_prob[] = {.1f, .2f, .3f, .4f};
+	static const uint8_t correct[] = {5};
+	struct batch batch = {.rows = 4,
+	                      .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT),
+	                      .first = BATCH_SCATTERED,
+	                      .index = (const uint8_t *)kept_back};
+	const uint32_t again[] = {kept_back[4], kept_back[0], kept_back[5]};
+	struct twins *twins = *state;
+	struct store_fold *fold;
+	uint32_t rows, end = EXAMPLES;
+
+	for (size_t i = 0; i < sizeof(kept_back) / sizeof(*kept_back); i++)
+		for (uint32_t at = 0; at < EXAMPLES; at++)
+			if (twins->shuffled[at] == kept_back[i]) { /* goes to the end, which is not logged */
+				twins->shuffled[at] = twins->shuffled[--end];
+				twins->shuffled[end] = kept_back[i];
+				break;
+			}
+	log_both(twins, 0, 0, 0, EXAMPLES / 2, 0);
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	ok(store_fold_fill(fold, &error));
+	batch.data[STORE_GOLD_PROB] = (const uint8_t *)gold_prob;
+	batch.data[STORE_CORRECT] = correct;
+	assert_int_equal(store_fold_even(fold, &batch, &rows), 0);
+	assert_int_equal(rows, 4);
+	batch.rows = 3;
+	batch.index = (const uint8_t *)again;
+	assert_int_equal(store_fold_even(fold, &batch, &rows), 0);
+	assert_int_equal(rows, 1);
+	store_fold_free(fold);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST_MANY(name) cmocka_unit_test_setup_teardown(name, set_up_many, tear_down)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(whole_epoch),  TEST(second_session), TEST(in_order),
-	        TEST(places_taken), TEST(other_columns),  TEST(folded_again),
+	        TEST(whole_epoch),
+	        TEST(second_session),
+	        TEST(in_order),
+	        TEST(sessions_in_one_chunk),
+	        TEST(places_taken),
+	        TEST(other_columns),
+	        TEST(folded_again),
+	        TEST(few_rows),
+	        TEST(merged_as_a_whole),
+	        TEST_MANY(many_chunks),
+	        TEST_MANY(memory_of_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
