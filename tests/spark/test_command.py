@@ -1,4 +1,7 @@
-"""python -m portolan.spark, as its help says, on the cluster and by spark-submit."""
+"""python -m portolan.spark, as its help says, on the cluster and by spark-submit.
+
+No test here has a session of its own: it would hold all cores of the cluster, and the command would wait for them.
+"""
 
 import os
 import subprocess
@@ -8,6 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pyspark
 import pytest
+from pyspark.sql import SparkSession
 
 import cluster as cluster_module
 import portolan.spark
@@ -18,6 +22,7 @@ CONFIGURATION = [word for name, value in cluster_module.SETTINGS.items() for wor
 
 
 def run_command(cluster, *words, status=0):
+    assert SparkSession.getActiveSession() is None, "this module's session holds all cores: the command would wait for ever"
     environment = dict(os.environ, PYSPARK_SUBMIT_ARGS=" ".join([*CONFIGURATION, "pyspark-shell"]))
     done = subprocess.run([sys.executable, "-m", "portolan.spark", "--master", cluster.url, *words], env=environment, capture_output=True, text=True,
                           check=False)
@@ -42,6 +47,16 @@ def test_from_observations_to_a_selection_and_a_map(cluster, small, tmp_path):
     said = run_command(cluster, "map-counts", "--measures", measures, "-o", counts, status=1).stderr
     assert f"portolan.spark: {counts} is there already" in said
     assert Path(counts).read_bytes() == before
+
+
+def test_measures_with_a_state(cluster, small, tmp_path):
+    out = tmp_path / "out"
+    run_command(cluster, "measures", "run", *small.folders, "-o", str(out), "--state", str(tmp_path / "state"))
+    table = pq.read_table(out)
+    assert table["id"].to_pylist() == sorted(table["id"].to_pylist())
+    runs.check_same(table, small.expected, tolerance=1e-12)
+    said = run_command(cluster, "measures", "run", "x", "-o", str(out), "--state", "state", "--window", "3", status=2).stderr
+    assert "--state keeps sums of all epochs, of labels, without windows: leave --window out" in said
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,7 @@ def test_the_cells_of_the_density_map(spark, request, tmp_path, which, options):
     if "colour" in options:
         means = np.array([np.nan if row["colour"] is None else row["colour"] for row in rows])
         assert (np.isnan(means) == (counts == 0)).all()
-        least = 5 if 2 * counts[counts >= 5].sum() >= counts.sum() else 1  # a map leaves out the means of few
-        assert np.allclose(np.where(counts >= least, means, np.nan), cells, rtol=1e-6, atol=0, equal_nan=True)
+        assert np.allclose(means, cells, rtol=1e-6, atol=0, equal_nan=True)
     else:
         assert (counts == np.nan_to_num(cells)).all()
     assert counts.sum() == there(data, options)

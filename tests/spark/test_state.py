@@ -1,4 +1,4 @@
-"""portolan.spark.keep_sums and measures --state: what they read, and when a state is made anew."""
+"""portolan.spark.keep_sums: what it reads, and when a state is made anew. test_command.py has measures --state."""
 
 import os
 import shutil
@@ -11,7 +11,6 @@ import pytest
 
 import portolan.spark
 import runs
-from test_command import run_command
 from test_sums import check_same
 
 EPOCHS = 6
@@ -97,16 +96,6 @@ def test_another_folder_is_refused(spark, exported):
     with pytest.raises(ValueError, match="holds 'notes.txt', which is not of a state"):
         portolan.spark.keep_sums(spark, exported / "state", "run", exported / "now/a")
     assert Path(exported / "state/notes.txt").read_text() == "mine"
-
-
-def test_the_command(cluster, small, tmp_path):
-    out = tmp_path / "out"
-    run_command(cluster, "measures", "run", *small.folders, "-o", str(out), "--state", str(tmp_path / "state"))
-    table = pq.read_table(out)
-    assert table["id"].to_pylist() == sorted(table["id"].to_pylist())
-    runs.check_same(table, small.expected, tolerance=1e-12)
-    said = run_command(cluster, "measures", "run", "x", "-o", str(out), "--state", "state", "--window", "3", status=2).stderr
-    assert "--state keeps sums of all epochs, of labels, without windows: leave --window out" in said
 
 
 @pytest.mark.parametrize("change", [lambda notes: notes.drop_columns(["version"]), lambda notes: notes.set_column(4, "version", pa.array([2] * len(notes), pa.int32()))])
