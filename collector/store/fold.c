@@ -61,6 +61,23 @@ fold_rounding(const struct store_fold *fold)
 	return more;
 }
 
+/* Takes the arrays of the last fold, if they are of the same size and the same columns, else makes new ones. */
+static void
+fold_take_shared(struct store_fold *fold)
+{
+	struct merge_shared *last = fold->writer->arrays;
+
+	if (last && last->chunks == fold->chunk_count && last->columns == fold->columns) {
+		fold->shared = last;
+		fold->writer->arrays = NULL;
+		return;
+	}
+	store_fold_rest(fold->writer);
+	fold->shared = calloc(1, sizeof(*fold->shared));
+	if (fold->shared)
+		*fold->shared = (struct merge_shared){.chunks = fold->chunk_count, .columns = fold->columns};
+}
+
 /* Allows at least one chunk, however little memory there is; arrays by session and by chunk are needed in any case. */
 static int
 fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
@@ -79,9 +96,9 @@ fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
 	/* A few rows, scattered over the run, would take a huge page each. */
 	if (fits && log_rows >= fold->rows_of_run / SHARED_PART &&
 	    left - fold->chunk_count * each >= fold_rounding(fold))
-		fold->shared = calloc(1, sizeof(*fold->shared));
-	if (fold->shared)
-		fold->shared->chunks = fold->chunk_count;
+		fold_take_shared(fold);
+	else
+		store_fold_rest(fold->writer);
 	return fold->chunks ? 0 : STORE_E_MEMORY;
 }
 
@@ -154,6 +171,13 @@ fold_drop_chunk(struct store_fold *fold, uint32_t number)
 }
 
 void
+store_fold_rest(struct store_writer *writer)
+{
+	store_merge_shared_free(writer->arrays);
+	writer->arrays = NULL;
+}
+
+void
 store_fold_free(struct store_fold *fold)
 {
 	if (!fold)
@@ -169,7 +193,10 @@ store_fold_free(struct store_fold *fold)
 		store_merge_free(&chunk->examples);
 		free(chunk);
 	}
-	store_merge_shared_free(fold->shared);
+	if (fold->shared) {
+		store_fold_rest(fold->writer);
+		fold->writer->arrays = fold->shared;
+	}
 	free(fold->chunks);
 	free(fold->order);
 	free(fold->counts.by_session);

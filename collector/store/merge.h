@@ -22,6 +22,7 @@ struct merge_counts {
  * is its place in each of them. */
 struct merge_shared {
 	uint32_t chunks;
+	uint64_t columns; /* of the epoch that it was made for */
 	uint64_t *present[STORE_COLUMN_MAX];
 	void *values[STORE_COLUMN_MAX];
 };

@@ -242,7 +242,11 @@ int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, 
 int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error);
 /* As store_fold_step(), but without the commit, so that several small epochs can share one. */
 int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
-void store_fold_free(struct store_fold *fold); /* NULL accepted */
+/* NULL accepted. Before store_writer_close(). */
+void store_fold_free(struct store_fold *fold);
+/* Frees memory that the last fold left for the next one, as new memory would have to be cleared. For when nothing is
+ * folded for a while. */
+void store_fold_rest(struct store_writer *writer);
 
 /* Removes some log entries that are folded, and records of removed runs (bounded work; pending until the next commit).
  */

@@ -48,6 +48,7 @@ store_writer_close(struct store_writer *writer)
 		return;
 	if (writer->view.txn)
 		mdb_txn_abort(writer->view.txn);
+	store_fold_rest(writer);
 	store_environment_close(&writer->environment);
 	if (writer->lock >= 0)
 		close(writer->lock);

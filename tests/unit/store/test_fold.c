@@ -293,6 +293,38 @@ folded_again(void **state)
 	fold_both(twins, 0);
 }
 
+/* The arrays that one fold leaves serve the next, whose epoch has the same columns; one with others makes its own. */
+static void
+arrays_used_again(void **state)
+{
+	struct twins *twins = *state;
+	const struct merge_shared *left;
+	struct store_fold *fold;
+
+	for (uint32_t epoch = 0; epoch < 3; epoch++) {
+		log_both(twins, epoch, epoch % 2, 0, 300, WITH_MARGIN);
+		log_both(twins, epoch, epoch % 2, 200 + 3000 * epoch, EXAMPLES - 5000 * epoch, WITH_MARGIN);
+	}
+	log_both(twins, 3, 0, 0, EXAMPLES, 0);
+	fold_in(twins, 0, 0, PLENTY);
+	left = fixture_writer(twins->fixture)->arrays;
+	assert_non_null(left);
+	fold = begin_fold(twins, 0, 1, PLENTY);
+	assert_ptr_equal(fold->shared, left);
+	assert_null(fixture_writer(twins->fixture)->arrays);
+	store_fold_free(fold);
+	fold_in(twins, 0, 1, PLENTY);
+	fold_in(twins, 0, 2, PLENTY);
+	fold = begin_fold(twins, 0, 3, PLENTY);
+	assert_false(fold->shared->columns & STORE_COLUMN_BIT(STORE_MARGIN));
+	store_fold_free(fold);
+	store_fold_rest(fixture_writer(twins->fixture));
+	assert_null(fixture_writer(twins->fixture)->arrays);
+	for (uint32_t epoch = 0; epoch < 3; epoch++)
+		fold_in(twins, 1, epoch, 1);
+	assert_same_records(twins, DB_COLUMNS, 9);
+}
+
 static void
 many_chunks(void **state)
 {
@@ -390,17 +422,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(whole_epoch),
-	        TEST(second_session),
-	        TEST(in_order),
-	        TEST(sessions_in_one_chunk),
-	        TEST(places_taken),
-	        TEST(other_columns),
-	        TEST(folded_again),
-	        TEST(few_rows),
-	        TEST(merged_as_a_whole),
-	        TEST_MANY(many_chunks),
-	        TEST_MANY(memory_of_shared),
+	        TEST(whole_epoch),       TEST(second_session),    TEST(in_order),         TEST(sessions_in_one_chunk),
+	        TEST(places_taken),      TEST(other_columns),     TEST(folded_again),     TEST(few_rows),
+	        TEST(merged_as_a_whole), TEST(arrays_used_again), TEST_MANY(many_chunks), TEST_MANY(memory_of_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
