@@ -265,14 +265,17 @@ def check_text(portolan):
 TEXTS = ["007", "NA", "null", "b", "ä", "日本語", "\U0001f5fa map"]
 
 
+def limit_memory(limit):
+    if "UNDER_QEMU" not in os.environ:  # whose own memory would count, too
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
 def check_passes(portolan):
     """Selections from a run that there is no memory for to hold it: the same bytes, and the system agrees on the memory.
 
     What was too much comes from temporary files, so nothing is refused.
     """
     limit = 64 << 20  # of all that is private; the program's own, two threads' stacks and the allocator's included
-    if "UNDER_QEMU" in os.environ:  # whose own memory counts, too
-        limit = resource.RLIM_INFINITY
 
     def select(words, **more):
         return subprocess.run([portolan, "select", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
@@ -293,7 +296,7 @@ def check_passes(portolan):
             whole = select(words)
             assert whole.returncode in (0, 3) and whole.stdout, f"{words}: {whole.stderr}"
             part = select([*words, "--max-memory", "17M", "--threads", "1"],
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+                          preexec_fn=lambda: limit_memory(limit))
             assert (part.returncode, part.stdout) == (whole.returncode, whole.stdout), f"{words} in little memory: {part.stderr}"
 
     def fill_up():
@@ -319,7 +322,7 @@ def check_maps(portolan):
                               (["--shift", "large-gaps" if run == "large" else "large"], "svg"), (["--sample", "200"], "gif")):
             done = [draw([run, *words], f"whole-{ending}.{ending}"),
                     draw([run, *words, "--max-memory", "20M", "--threads", "1"], f"part-{ending}.{ending}",
-                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))]
+                         preexec_fn=lambda: limit_memory(limit))]
             assert [d.returncode for d in done] == [0, 0], f"{run} {words}: {[d.stderr for d in done]}"
             reports = [json.loads(d.stdout) for d in done]
             files = []
