@@ -20,7 +20,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
+
+#define OPENINGS 500 /* a store is opened again so often, at most, after 1 to 8 ms each */
 
 const char *const store_database_names[DB_COUNT] = {
         [DB_META] = "meta",
@@ -221,6 +224,8 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 	int rc = writer ? mdb_txn_begin(environment->env, NULL, 0, &view.txn)
 	                : store_environment_begin_read(environment, &view.txn);
 
+	if (rc == EINVAL)
+		return EINVAL; /* open_patiently() tries again */
 	if (rc)
 		return store_environment_error(environment, rc, "opening", error);
 	for (int db = 0; db < DB_COUNT && !rc; db++) {
@@ -240,6 +245,35 @@ open_databases(struct environment *environment, bool writer, struct portolan_err
 	}
 	rc = mdb_txn_commit(view.txn);
 	return rc ? store_environment_error(environment, rc, "opening", error) : 0;
+}
+
+static int
+open_once(struct environment *environment, enum store_opening opening, size_t map_size, struct portolan_error *error)
+{
+	const int rc = open_environment(environment, opening, map_size);
+
+	return rc ? store_environment_error(environment, rc, "opening", error)
+	          : open_databases(environment, opening != STORE_READ, error);
+}
+
+/* LMDB 0.9.31 destroys the mutexes in lock.mdb when the last process closes the store. A process that opens it at that
+ * moment may have them as they are then: to lock one fails with EINVAL. They are made again for a process that opens
+ * the store while no other has it open. */
+static int
+open_patiently(struct environment *environment, enum store_opening opening, size_t map_size,
+               struct portolan_error *error)
+{
+	/* Processes that meet so have pauses of their own, and do not meet again and again. */
+	const struct timespec pause = {.tv_nsec = (1 + getpid() % 8) * 1000000L};
+	int rc = open_once(environment, opening, map_size, error);
+
+	for (int i = 0; rc == EINVAL && i < OPENINGS; i++) {
+		mdb_env_close(environment->env);
+		environment->env = NULL;
+		nanosleep(&pause, NULL);
+		rc = open_once(environment, opening, map_size, error);
+	}
+	return rc == EINVAL ? store_environment_error(environment, rc, "opening", error) : rc;
 }
 
 /* A user who can write in the directory could make lock.mdb a link to another file of the collector's user, which LMDB
@@ -282,10 +316,8 @@ store_environment_open(struct environment *environment, const char *directory, e
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	if (opening != STORE_CREATE)
 		rc = check_files(environment, opening == STORE_WRITE, error);
-	if (!rc && (rc = open_environment(environment, opening, map_size)) != 0)
-		rc = store_environment_error(environment, rc, "opening", error);
-	else if (!rc)
-		rc = open_databases(environment, opening != STORE_READ, error);
+	if (!rc)
+		rc = open_patiently(environment, opening, map_size, error);
 	if (rc)
 		store_environment_close(environment);
 	return rc;

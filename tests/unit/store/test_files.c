@@ -7,8 +7,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -214,6 +216,53 @@ a_new_store_on_a_full_disk(void **state)
 	assert_int_equal(ended, 0); /* else 256 × the line */
 }
 
+/* In another process: does to lock.mdb what LMDB 0.9.31 does to it while the last process closes the store, says so, and
+ * closes it 50 ms later. */
+static void
+destroy_mutexes(const char *path, int told)
+{
+	struct flock part = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	uint8_t *lock = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (lock == MAP_FAILED || fcntl(fd, F_SETLK, &part) < 0)
+		_exit(1);
+	pthread_mutex_destroy((pthread_mutex_t *)(void *)(lock + 8)); /* the readers', behind two numbers */
+	if (write(told, "", 1) != 1)
+		_exit(1);
+	usleep(50000);
+	_exit(0);
+}
+
+static void
+a_store_that_is_just_being_closed_is_opened(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+	char path[PATH_MAX];
+	struct store *store;
+	int told[2], status;
+	pid_t process;
+	uint8_t byte;
+
+	(void)state;
+	fixture_end(fixture, run);
+	fixture_close(fixture);
+	snprintf(path, sizeof(path), "%s/lock.mdb", fixture_directory(fixture));
+	assert_int_equal(pipe(told), 0);
+	process = fork();
+	if (process == 0)
+		destroy_mutexes(path, told[1]);
+	assert_int_equal(read(told[0], &byte, 1), 1);
+	ok(store_open(fixture_directory(fixture), &store, &error));
+	store_close(store);
+	assert_int_equal(waitpid(process, &status, 0), process);
+	assert_int_equal(status, 0);
+	close(told[0]);
+	close(told[1]);
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
@@ -222,6 +271,7 @@ main(void)
 	        cmocka_unit_test(a_store_without_its_data_is_no_new_one),
 	        cmocka_unit_test(the_names_above_a_new_store_are_lasting),
 	        cmocka_unit_test(a_new_store_on_a_full_disk),
+	        cmocka_unit_test(a_store_that_is_just_being_closed_is_opened),
 	};
 
 	return cmocka_run_group_tests_name("store files", tests, NULL, NULL);
