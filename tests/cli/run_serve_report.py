@@ -77,6 +77,7 @@ class Gate:
     """A gnuplot that waits: a report comes to its map, and no further until open()."""
 
     def __init__(self, folder):
+        self.folder = folder  # for what a killed report leaves, too
         self.path = os.path.join(folder, "gate")
         self.programs = os.path.join(folder, "programs")
         os.makedirs(self.programs)
@@ -89,7 +90,7 @@ class Gate:
     @contextlib.contextmanager
     def environment(self):
         before = dict(os.environ)
-        os.environ.update(GATE=self.path, REAL_GNUPLOT=shutil.which("gnuplot"), PATH=f"{self.programs}:{os.environ['PATH']}")
+        os.environ.update(TMPDIR=self.folder, GATE=self.path, REAL_GNUPLOT=shutil.which("gnuplot"), PATH=f"{self.programs}:{os.environ['PATH']}")
         try:
             yield
         finally:

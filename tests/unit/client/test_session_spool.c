@@ -2,9 +2,9 @@
  * test_session_spool.c: a session whose frames go through a file: all of them arrive, in order, whenever contact is
  * lost; the file goes when nothing in it is needed; what a killed process left is sent by the next.
  */
+#include "remove_folder.h"
 #include "session_fixture.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,21 +31,8 @@ setup_spool(void **state)
 static int
 teardown_spool(void **state)
 {
-	DIR *stream;
-	const struct dirent *entry;
-
 	teardown(state);
-	stream = opendir(spools);
-	while (stream && (entry = readdir(stream)) != NULL) {
-		char path[sizeof(spools) + sizeof(entry->d_name) + 2];
-
-		snprintf(path, sizeof(path), "%s/%s", spools, entry->d_name);
-		unlink(path);
-	}
-	if (stream)
-		closedir(stream);
-	rmdir(spools);
-	return rmdir(directory);
+	return remove_folder(directory);
 }
 
 static bool
