@@ -343,14 +343,14 @@ run_save_rest(struct portolan_run *run, struct portolan_error *error)
 		return run_describe_end(run, error);
 	if (run->save_error.code < 0)
 		return run_report_missing(run, PORTOLAN_E_TIMEOUT, run->save_error.message, error);
+	run_get_counters(run, &counters);
+	if (counters.missing == 0 && counters.texts == 0) /* a collector may have come just now */
+		return 0;
 	if (offline) {
-		run_report_missing(run, PORTOLAN_E_TIMEOUT, "no collector came", &why);
+		run_report_missing(run, PORTOLAN_E_TIMEOUT, "no collector came in time", &why);
 		fprintf(stderr, "portolan: %s\n", why.message);
 		return 0;
 	}
-	run_get_counters(run, &counters);
-	if (counters.missing == 0 && counters.texts == 0)
-		return 0;
 	return run_report_missing(run, PORTOLAN_E_TIMEOUT, "not all was acknowledged in time", error);
 }
 
