@@ -103,7 +103,7 @@ def test_words_are_counted_in_them(recorded, data, tmp_path):
     assert json.loads((tmp_path / "up.jsonl.manifest.json").read_text())["request"]["data"] == "@texts:nli"
     with portolan.Run("plain", store=recorded) as run:
         train(run)
-    for word, says in (("@texts", "which run's? @texts:RUN"), ("@texts:nil", "no run 'nil' in store"), ("@texts:plain", "the run keeps no texts")):
+    for word, says in (("@texts", "which run's? @texts:RUN"), ("@texts:", "which run's? @texts:RUN"), ("@texts:nil", "no run 'nil' in store"), ("@texts:plain", "the run keeps no texts")):
         done = subprocess.run([PORTOLAN, "artifacts", word, *map(str, of)], capture_output=True, text=True, timeout=PATIENCE, check=False)
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done
 
@@ -146,6 +146,11 @@ def asker(page):
 def test_serve_shows_the_texts(recorded):
     with portolan.serve("nli", store=recorded) as page:
         assert asker(page)("example?run=nli&id=5")["text"] == {"text": TEXTS[5], "hypothesis": HYPOTHESES[5], "label": LABELS[5]}
+    with portolan.serve("nli", store=recorded, text="hypothesis") as page:
+        assert asker(page)("example?run=nli&id=5")["text"] == {"hypothesis": HYPOTHESES[5]}
+    for options in ({"id_field": "id"}, {"glue": True}, {"data": "a-file.jsonl"}):
+        with pytest.raises(ValueError, match="data and id_field go together"):
+            portolan.serve("nli", store=recorded, text="hypothesis", **options)
 
 
 def test_serve_shows_each_run_its_own_texts(recorded):

@@ -47,7 +47,7 @@ def serve(
         data: the file that the model was trained on (JSON lines, CSV or TSV). The page shows its texts beside the points. Default: the texts
             that the run keeps (run.log_examples()); ``"@none"`` shows none.
         id_field: the field of `data` that holds the ids.
-        text: the field of `data` that is shown as text, or several.
+        text: the field of `data`, or of the texts that the run keeps, that is shown as text, or several.
         port: the port to serve on. Default: 5780, or the next one that is free.
         glue: read `data` as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
         loss_threshold: of a run of losses; see measures().
@@ -73,13 +73,12 @@ def serve(
 
 
 def _data_options(data: str | os.PathLike[str] | None, id_field: str | None, text: str | Sequence[str] | None, glue: bool) -> list[str]:
-    if data is None and id_field is None and not text and not _options.flag("glue", glue):
-        return []
-    kept = isinstance(data, str) and data in _words.KEPT_TEXTS
-    if data is None or (id_field is None and not kept):
-        raise ValueError("data and id_field go together, and text and glue with them: a file, the field of it that holds the ids, the fields to show")
+    kept = data is None or (isinstance(data, str) and data in _words.KEPT_TEXTS)
+    if (data is None and (id_field is not None or _options.flag("glue", glue))) or (id_field is None and not kept):
+        raise ValueError("data and id_field go together, and glue with them: a file, and the field of it that holds the ids")
     words = _words.Words()
-    words.add_data("data", data, may_be_none=True)
+    if data is not None:
+        words.add_data("data", data, may_be_none=True)
     if id_field is not None:
         words += ["--id-field", _options.text("id_field", id_field)]
     if _options.flag("glue", glue):
