@@ -114,12 +114,27 @@ run_datas_free(struct run_datas *datas)
 }
 
 static bool
-kept_has_field(const struct kept_data *kept, const char *name)
+kept_has_field(const struct store_texts *texts, const char *name)
 {
-	for (size_t f = 0; f < kept->names.field_count; f++)
-		if (strcmp(kept->names.fields[f], name) == 0)
+	for (size_t f = 0; f < texts->field_count; f++)
+		if (strcmp(texts->fields[f], name) == 0)
 			return true;
 	return false;
+}
+
+void
+run_data_warn_of_fields(const struct server_settings *settings, struct store *store, const char *run, uint32_t number)
+{
+	struct store_texts texts;
+	struct portolan_error error;
+
+	if ((settings->data && !kept_texts_is(settings->data)) || settings->text_count == 0 ||
+	    store_texts(store, number, &texts, &error) < 0 || texts.examples == 0)
+		return;
+	for (size_t t = 0; t < settings->text_count; t++)
+		if (!kept_has_field(&texts, settings->text_fields[t]))
+			message_warning("run '%s' keeps no text '%s' (see --text); its first is '%s'", run,
+			                settings->text_fields[t], texts.fields[0]);
 }
 
 /* Shows the fields that --text names, of those that the run has, or else all, as far as a server shows so many. */
@@ -127,7 +142,7 @@ static void
 kept_choose_fields(struct kept_data *kept, const struct server_settings *settings)
 {
 	for (size_t t = 0; t < settings->text_count; t++)
-		if (kept_has_field(kept, settings->text_fields[t]))
+		if (kept_has_field(&kept->names, settings->text_fields[t]))
 			kept->fields[kept->field_count++] = settings->text_fields[t];
 	for (size_t f = 0; f < kept->names.field_count && settings->text_count == 0 && f < SERVER_TEXTS_MAX; f++)
 		kept->fields[kept->field_count++] = kept->names.fields[f];
@@ -180,7 +195,8 @@ kept_load(struct kept_data *kept, const struct run_datas *datas, struct store *s
 	if (code >= 0 && kept->names.examples == 0) /* removed just now */
 		return;
 	kept_choose_fields(kept, settings);
-	media = settings->media_field && kept_has_field(kept, settings->media_field) ? settings->media_field : NULL;
+	media = settings->media_field && kept_has_field(&kept->names, settings->media_field) ? settings->media_field
+	                                                                                     : NULL;
 	if (code >= 0)
 		code = data_open(&kept->data, settings, KEPT_TEXTS, kept->fields, kept->field_count, media, &error);
 	kept->names.examples = counts.examples;

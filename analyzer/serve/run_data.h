@@ -27,6 +27,10 @@ struct run_data {
 
 struct run_datas;
 
+/* Warns of each field of --text that the run does not keep, if what is shown are the texts that runs keep. */
+void run_data_warn_of_fields(const struct server_settings *settings, struct store *store, const char *run,
+                             uint32_t number);
+
 /* Opens the user's file, if there is one. Errors as texts_open() and media_open(). The settings stay the caller's. */
 int run_datas_new(struct run_datas **datas, const struct server_settings *settings, struct portolan_error *error);
 void run_datas_free(struct run_datas *datas); /* all must have been returned; NULL: does nothing */

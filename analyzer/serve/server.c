@@ -85,6 +85,8 @@ server_warn_absent(struct server *server)
 	for (size_t r = 0; r < settings->run_count; r++)
 		if (store_find_run(store, settings->runs[r], &number, &error) < 0)
 			message_warning("%s", error.message);
+		else
+			run_data_warn_of_fields(settings, store, settings->runs[r], number);
 	open_stores_return(server->stores, store);
 }
 

@@ -153,6 +153,13 @@ def test_serve_shows_the_texts(recorded):
             portolan.serve("nli", store=recorded, text="hypothesis", **options)
 
 
+def test_serve_says_which_text_is_not_kept(recorded):
+    for text, says in (("hypothesis", ""), ("hypothesis,words", "portolan: warning: run 'nli' keeps no text 'words' (see --text); its first is 'text'\n")):
+        done = subprocess.run([PORTOLAN, "serve", "nli", "--store", recorded, "--text", text, "--no-open", "--end-with-stdin"], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE, check=True)
+        assert done.stderr == says, done
+
+
 def test_serve_shows_each_run_its_own_texts(recorded):
     with portolan.Run("shuffled", store=recorded) as run:
         train(run)
