@@ -47,8 +47,8 @@ fold_take_spans(struct store_fold *fold, size_t memory)
 static size_t
 fold_rounding(const struct store_fold *fold)
 {
-	const size_t words = fold->chunk_count * STORE_CHUNK * sizeof(uint32_t);
-	const size_t bits = fold->chunk_count * STORE_CHUNK_WORDS * sizeof(uint64_t);
+	const size_t words = sizeof(uint32_t) * fold->chunk_count * STORE_CHUNK;
+	const size_t bits = sizeof(uint64_t) * fold->chunk_count * STORE_CHUNK_WORDS;
 	const size_t more_words = store_merge_shared_size(words) - words;
 	const size_t more_bits = store_merge_shared_size(bits) - bits;
 	uint64_t columns = (fold->columns & ~STORE_COLUMN_BIT(STORE_GOLD)) | STORE_COLUMN_BIT(STORE_SESSION);
