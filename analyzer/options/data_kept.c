@@ -112,10 +112,10 @@ data_keep_operand(struct common_options *request)
 	struct store_texts texts;
 	struct portolan_error error = {0};
 
-	if (!run) /* KEPT_TEXTS_OF is such a word without the run */
-		return kept_texts_is(word) || strcmp(word, KEPT_TEXTS_OF) == 0
-		               ? options_wrong(request, "%s: which run's? %sRUN", word, KEPT_TEXTS_OF)
-		               : 0;
+	if (!run && (kept_texts_is(word) || strcmp(word, KEPT_TEXTS_OF) == 0))
+		return options_wrong(request, "%s: which run's? %sRUN", KEPT_TEXTS, KEPT_TEXTS_OF);
+	if (!run)
+		return 0;
 	if (kept_texts_open(request->query.store, run, NULL, &texts, &error) < 0)
 		return options_wrong(request, "%s: %s", word, error.message);
 	if (texts.examples == 0)

@@ -122,19 +122,36 @@ kept_has_field(const struct store_texts *texts, const char *name)
 	return false;
 }
 
+/* Lists names as "a, b"; the caller frees it. NULL: out of memory. */
+static char *
+kept_list_fields(const struct store_texts *texts)
+{
+	char *list = malloc(sizeof(texts->fields) + 2 * STORE_TEXT_FIELDS), *end = list;
+
+	for (size_t f = 0; f < texts->field_count && list; f++)
+		end = stpcpy(stpcpy(end, f ? ", " : ""), texts->fields[f]);
+	return list;
+}
+
 void
 run_data_warn_of_fields(const struct server_settings *settings, struct store *store, const char *run, uint32_t number)
 {
 	struct store_texts texts;
 	struct portolan_error error;
+	CLEANUP_FREE char *list = NULL;
 
 	if ((settings->data && !kept_texts_is(settings->data)) || settings->text_count == 0 ||
-	    store_texts(store, number, &texts, &error) < 0 || texts.examples == 0)
+	    store_texts(store, number, &texts, &error) < 0)
 		return;
-	for (size_t t = 0; t < settings->text_count; t++)
+	if (texts.examples == 0) {
+		message_warning("run '%s' keeps no texts yet, so none are shown: run.log_examples logs them", run);
+		return;
+	}
+	list = kept_list_fields(&texts);
+	for (size_t t = 0; t < settings->text_count && list; t++)
 		if (!kept_has_field(&texts, settings->text_fields[t]))
-			message_warning("run '%s' keeps no text '%s' (see --text); its first is '%s'", run,
-			                settings->text_fields[t], texts.fields[0]);
+			message_warning("run '%s' keeps no text '%s' yet (see --text); it keeps: %s", run,
+			                settings->text_fields[t], list);
 }
 
 /* Shows the fields that --text names, of those that the run has, or else all, as far as a server shows so many. */

@@ -7,8 +7,8 @@
 
 /* Makes a server. The settings stay the caller's, and must not change until server_free(). */
 int server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error);
-/* Warns if the store, or a run that the user named, is not there yet: the page waits for it; and if it does not keep a
- * text that is to be shown. */
+/* Warns if the store, a run that the user named, or a text of it that --text names, is not there yet: the page waits for
+ * it. */
 void server_warn_absent(struct server *server);
 
 void server_free(struct server *server); /* no request may be under way; NULL: does nothing */

@@ -148,16 +148,30 @@ def test_serve_shows_the_texts(recorded):
         assert asker(page)("example?run=nli&id=5")["text"] == {"text": TEXTS[5], "hypothesis": HYPOTHESES[5], "label": LABELS[5]}
     with portolan.serve("nli", store=recorded, text="hypothesis") as page:
         assert asker(page)("example?run=nli&id=5")["text"] == {"hypothesis": HYPOTHESES[5]}
+    with portolan.serve("nli", store=recorded, text="") as page:  # all of them
+        assert len(asker(page)("example?run=nli&id=5")["text"]) == 3
     for options in ({"id_field": "id"}, {"glue": True}, {"data": "a-file.jsonl"}):
         with pytest.raises(ValueError, match="data and id_field go together"):
             portolan.serve("nli", store=recorded, text="hypothesis", **options)
 
 
 def test_serve_says_which_text_is_not_kept(recorded):
-    for text, says in (("hypothesis", ""), ("hypothesis,words", "portolan: warning: run 'nli' keeps no text 'words' (see --text); its first is 'text'\n")):
-        done = subprocess.run([PORTOLAN, "serve", "nli", "--store", recorded, "--text", text, "--no-open", "--end-with-stdin"], stdin=subprocess.DEVNULL,
+    with portolan.Run("plain", store=recorded) as run:
+        train(run)
+    for name, text, says in (("nli", "hypothesis", ""), ("nli", "words,hypothesis", "run 'nli' keeps no text 'words' yet (see --text); it keeps: text, hypothesis, label"),
+                             ("plain", "hypothesis", "run 'plain' keeps no texts yet, so none are shown: run.log_examples logs them")):
+        done = subprocess.run([PORTOLAN, "serve", name, "--store", recorded, "--text", text, "--no-open", "--end-with-stdin"], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=PATIENCE, check=True)
-        assert done.stderr == says, done
+        assert done.stderr == (f"portolan: warning: {says}\n" if says else ""), done
+
+
+def test_serve_shows_a_text_that_comes_later(store):
+    with portolan.Run("nli", store=store) as run:
+        train(run)
+        with portolan.serve(run, text="hypothesis") as page:
+            run.log_examples(range(N), text=TEXTS, hypothesis=HYPOTHESES)
+            assert run.flush()
+            assert asker(page)("example?run=nli&id=5")["text"] == {"hypothesis": HYPOTHESES[5]}
 
 
 def test_serve_shows_each_run_its_own_texts(recorded):

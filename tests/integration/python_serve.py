@@ -160,8 +160,9 @@ def test_errors_say_what_is_wrong(page, recorded, tmp_path):
         (dict(run=None), TypeError, "name must be a string"),
         (dict(run="names", data=tmp_path / "none.csv", id_field="id"), portolan.Error, "none.csv: No such file"),
         (dict(run="names", data=tmp_path), ValueError, "data and id_field go together"),
-        (dict(run="names", text="words"), ValueError, "text and glue with them"),
-        (dict(run="names", glue=True), ValueError, "text and glue with them"),
+        (dict(run="names", text="words", id_field="id"), ValueError, "data and id_field go together"),
+            (dict(run="names", text=["words", 1]), TypeError, "text must be a string"),
+        (dict(run="names", glue=True), ValueError, "and glue with them"),
         (dict(run="names", data=tmp_path, id_field=True), TypeError, "id_field must be a string"),
         (dict(run="names", data="", id_field="id"), ValueError, "data is empty: give a file"),
         (dict(run="names", port=0), ValueError, "port must be from 1 to 65535"),
@@ -241,12 +242,12 @@ def test_an_interrupt_is_not_the_servers(recorded, script):
     program = script(
         "import os; os.setpgid(0, 0)" + SERVING + """
 try:
+    print("reading", flush=True)
     sys.stdin.read()
 except KeyboardInterrupt:
     print("heard", page.ids(), flush=True)
 """, recorded)
-    next(line for line in program.process.stdout if line.startswith("pid"))
-    time.sleep(0.2)  # until it reads: an interrupt before that is one of another place
+    next(line for line in program.process.stdout if line == "reading\n")
     os.killpg(program.process.pid, signal.SIGINT)
     assert program.process.stdout.readline() == "heard []\n"
 

@@ -76,15 +76,16 @@ def _data_options(data: str | os.PathLike[str] | None, id_field: str | None, tex
     kept = data is None or (isinstance(data, str) and data in _words.KEPT_TEXTS)
     if (data is None and (id_field is not None or _options.flag("glue", glue))) or (id_field is None and not kept):
         raise ValueError("data and id_field go together, and glue with them: a file, and the field of it that holds the ids")
+    texts = [_options.text("text", field) for field in ([text] if isinstance(text, str) else text or ()) if field]
     words = _words.Words()
-    if data is not None:
-        words.add_data("data", data, may_be_none=True)
+    if data is not None or texts:
+        words.add_data("data", _words.KEPT_TEXTS[0] if data is None else data, may_be_none=True)
     if id_field is not None:
         words += ["--id-field", _options.text("id_field", id_field)]
     if _options.flag("glue", glue):
         words.append("--glue")
-    for field in [text] if isinstance(text, str) else text or ():
-        words += ["--text", _options.text("text", field)]
+    for field in texts:
+        words += ["--text", field]
     return words
 
 
