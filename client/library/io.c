@@ -234,7 +234,8 @@ io_save_to_spool(struct portolan_run *run, struct portolan_error *error)
 	struct session *session = &run->session;
 	int status = 0, synced;
 
-	if (backlog_is_empty(&session->backlog) && io_frames_waiting(run) == 0 && !session->offline)
+	if (backlog_is_empty(&session->backlog) && io_frames_waiting(run) == 0 &&
+	    (!session->offline || session->opened_count > 0))
 		return 0; /* only `close` is not acknowledged, and an import does without it */
 	status = session_spill(session, error);
 	if (status == 0)

@@ -94,7 +94,7 @@ run_report_missing(struct portolan_run *run, int code, const char *why, struct p
 	saved = counters.saved < missing ? counters.saved : missing;
 	run_say_texts(counters.texts_saved, texts_saved);
 	run_say_texts(counters.texts > counters.texts_saved ? counters.texts - counters.texts_saved : 0, texts_lost);
-	if (saved == 0 && counters.texts_saved == 0)
+	if (saved == 0 && counters.texts_saved == 0 && (missing > 0 || !*counters.spool))
 		return error_set(error, code, "run %s%s: %s: %llu of %llu observations%s are lost", run->name, ended,
 		                 why, missing, all, texts_lost);
 	return error_set(
@@ -333,7 +333,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 static int
 run_save_rest(struct portolan_run *run, struct portolan_error *error)
 {
-	bool offline = run_is_offline(run);
+	bool offline = run_is_offline(run), came;
 	struct run_counters counters;
 	struct portolan_error why;
 
@@ -344,10 +344,13 @@ run_save_rest(struct portolan_run *run, struct portolan_error *error)
 	if (run->save_error.code < 0)
 		return run_report_missing(run, PORTOLAN_E_TIMEOUT, run->save_error.message, error);
 	run_get_counters(run, &counters);
-	if (counters.missing == 0 && counters.texts == 0) /* a collector may have come just now */
+	came = run->session.opened_count > 0; /* perhaps just now */
+	if (counters.missing == 0 && counters.texts == 0 && (came || !offline))
 		return 0;
 	if (offline) {
-		run_report_missing(run, PORTOLAN_E_TIMEOUT, "no collector came in time", &why);
+		run_report_missing(run, PORTOLAN_E_TIMEOUT,
+		                   came ? "its collector came too late to take all" : "no collector has taken it",
+		                   &why);
 		fprintf(stderr, "portolan: %s\n", why.message);
 		return 0;
 	}

@@ -76,6 +76,16 @@ def test_string_ids_and_logits(nobody, spool, store):  # noqa: F811
     assert content(store)["id"].tolist() == sorted(names)
 
 
+def test_a_run_without_observations_is_kept_too(nobody, spool, store, capfd):  # noqa: F811
+    with offline(nobody, spool, labels=["a", "b"], config={"lr": 0.1}):
+        pass
+    (path,) = spools(spool)
+    said = capfd.readouterr().err.splitlines()
+    assert "no collector has taken it" in said[-1] and f"portolan import {path} --store" in said[-1], said
+    import_all(spool, store)
+    assert [(run["name"], run["observations"]) for run in portolan.runs(store=store)] == [("run", 0)]
+
+
 def test_into_a_store_that_is_served(nobody, spool, store):  # noqa: F811
     with offline(nobody, spool) as run:
         train(run, range(3))
