@@ -8,7 +8,7 @@ The file is one JSON object:
     load         the system's load averages of 1, 5 and 15 minutes at that time
     busy         the share of all processor time that other work took at that time
     benchmarks   [{name, state, reason, remark, seconds, busy}]; state: done; absent (it needs what is not here), busy (the machine was), failed,
-                 interrupted, or not run (after that); the reason says more
+                 interrupted, or not run (after that); the reason says more. With commit, date and dirty where these are not the file's
     figures      [{benchmark, name, ratio, quartiles, repeats, better, aim, note}]: `ratio` is the median of the repeats, `better` is less or
                  more, `aim` is null or {direction, bound}, the direction ≤ or ≥
 """
@@ -148,11 +148,11 @@ def run_one(name, report, programs, repeats, even_if_busy):
 
 def kept_of(before, document):
     """What another document has, so that this one can be added to it: its benchmarks and figures, each benchmark with the commit and date at which it
-    was measured. ValueError: another machine, or another build, measured it."""
+    was measured, and whether the sources differed from that commit. ValueError: another machine, or another build, measured it."""
     differ = [what for what in before["machine"] if before["machine"][what] != document["machine"].get(what)]
     if differ:
         raise ValueError(f"its figures are of another machine or build ({', '.join(differ)}): write to a file of its own")
-    then = {name: before[name] for name in ("commit", "date")}
+    then = {name: before[name] for name in ("commit", "date")} | ({"dirty": True} if before["dirty"] else {})
     return {"benchmarks": [then | one for one in before["benchmarks"]], "figures": before["figures"]}
 
 

@@ -52,11 +52,11 @@ def describe(build):
 
 def commit_of(build):
     """(the commit of the sources that this directory builds, whether they differ from it). A file that git does not track is no difference, nor
-    are the figures themselves, to which a benchmark adds after another."""
+    are the figures themselves, to which one benchmark after another adds, and their page."""
     try:
         with open(os.path.join(build, "meson-info", "meson-info.json"), encoding="utf-8") as file:
             sources = json.load(file)["directories"]["source"]
     except OSError:
         return "unknown", True
     return output_of("git", "-C", sources, "rev-parse", "HEAD"), output_of("git", "-C", sources, "status", "--porcelain", "--untracked-files=no", "--", ":/",
-                                                                           ":(top,exclude)tests/bench/figures.json") != ""
+                                                                           ":(top,exclude)tests/bench/figures.json", ":(top,exclude)tests/bench/README.md") != ""

@@ -30,10 +30,14 @@ def name_of(benchmark):
     return f"`{benchmark['name']}`"
 
 
+def sources(commit, dirty):
+    return commit[:8] + (" and changes that were not committed" if dirty else "")
+
+
 def made_from(document):
     """What stands between the marks."""
-    where, dirty = document["machine"], " and changes that were not committed" if document["dirty"] else ""
-    text = (f"Measured on {document['date'][:10]} at commit {document['commit'][:8]}{dirty}: {where['cores']} × {where['processor']}, {where['memory']} of memory, "
+    where = document["machine"]
+    text = (f"Measured on {document['date'][:10]} at commit {sources(document['commit'], document['dirty'])}: {where['cores']} × {where['processor']}, {where['memory']} of memory, "
             f"{where['file_system']}; {where['system']}, {where['kernel']}, {where['compiler']}, build type {where['build_type']}.\n")
     for warning in figures.warnings(document):
         text += f"**Not to be relied on: {warning}.**\n"
@@ -42,9 +46,12 @@ def made_from(document):
     for figure in shown(document):
         text += row(figure, figure["benchmark"] != before)
         before = figure["benchmark"]
-    earlier = [one for one in document["benchmarks"] if "commit" in one and one["state"] == "done"]
-    for commit in dict.fromkeys(one["commit"] for one in earlier):
-        text += f"\nMeasured at commit {commit[:8]}: {', '.join(name_of(one) for one in earlier if one['commit'] == commit)}.\n"
+    earlier = {}
+    for one in document["benchmarks"]:
+        if ("commit" in one or "dirty" in one) and one["state"] == "done":
+            earlier.setdefault(sources(one.get("commit", document["commit"]), one.get("dirty", False)), []).append(name_of(one))
+    if earlier:
+        text += "\nMeasured at another commit:\n\n" + "".join(f"- {commit}: {', '.join(names)}.\n" for commit, names in earlier.items())
     absent = [f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in document["benchmarks"] if one["state"] != "done"]
     begun = {one["name"] for one in document["benchmarks"]}
     unasked = [f"`{name}`" for name in (*figures.BENCHMARKS, *figures.LONG) if name not in begun]

@@ -69,12 +69,20 @@ class Running(Folder):
         kept = figures.load(self.path("out.json"))
         self.assertEqual([(one["benchmark"], one["name"]) for one in kept["figures"]], [("other", "b"), ("fake_good", "ours / theirs")])
         self.assertEqual([(one["name"], one.get("commit")) for one in kept["benchmarks"]], [("other", "0123456789abcdef"), ("fake_good", None)])
-        self.assertIn("Measured at commit 01234567: `other`.", page.made_from(kept))
+        self.assertIn("Measured at another commit:\n\n- 01234567: `other`.\n", page.made_from(kept))
         again = document(figure("c", 3, benchmark="third"), benchmarks=[state("third")])  # at the first commit: it is no other any more
         both = figures.add_to(figures.kept_of(kept, again), again)
         self.assertEqual([(one["name"], one.get("commit")) for one in both["benchmarks"]], [("other", None), ("fake_good", "fedcba9876543210"), ("third", None)])
         with self.assertRaisesRegex(ValueError, "another machine or build \\(build_type\\)"):
             figures.kept_of(before, document(build_type="debug"))
+
+    def test_what_was_measured_with_changes_stays_marked(self):
+        before = document(figure("b", 2, benchmark="other"), benchmarks=[state("other")]) | {"dirty": True}
+        for commit in (before["commit"], "fedcba9876543210"):
+            now = document(figure("a", 1, benchmark="third"), benchmarks=[state("third")]) | {"commit": commit}
+            kept = figures.add_to(figures.kept_of(before, now), now)
+            self.assertEqual([one.get("dirty") for one in kept["benchmarks"]], [True, None])
+            self.assertIn("\n- 01234567 and changes that were not committed: `other`.\n", page.made_from(kept))
 
     def test_what_was_not_done_replaces_no_figures(self):
         before = document(figure("a", 1, benchmark="fake_good"), figure("b", 2, benchmark="other"), benchmarks=[state("fake_good"), state("other")])
@@ -186,7 +194,7 @@ class Running(Folder):
         self.assertEqual(figures.warnings(document(benchmarks=[state("map"), state("ingest", busy=0.4)])), ["it was busy when these began: ingest"])
         self.assertEqual(figures.warnings(document(benchmarks=[state("ingest", busy=0.4)])), ["it was busy when these began: ingest"])
 
-    def test_a_file_that_git_does_not_track_is_no_difference(self):
+    def test_files_that_git_does_not_track_and_figures_are_no_difference(self):
         os.makedirs(self.path("build", "meson-info"))
         with open(self.path("build", "meson-info", "meson-info.json"), "w", encoding="utf-8") as file:
             json.dump({"directories": {"source": self.folder}}, file)
@@ -195,6 +203,11 @@ class Running(Folder):
             file.write("1")
         for words in (["init", "-q"], ["add", "tracked"], ["commit", "-q", "-m", "m"]):
             subprocess.run([*git, *words], check=True)
+        os.makedirs(self.path("tests", "bench"))
+        for name in ("figures.json", "README.md"):
+            with open(self.path("tests", "bench", name), "w", encoding="utf-8") as file:
+                file.write("1")
+        subprocess.run([*git, "add", "tests"], check=True)
         self.assertEqual(machine.commit_of(self.path("build"))[1], False)
         with open(self.path("tracked"), "w", encoding="utf-8") as file:
             file.write("2")
