@@ -6,6 +6,7 @@ A reader of LMDB's format that is written here, apart from the program's own, sa
 none of whose pages was touched must come back exactly; whatever comes back of another run must equal what was recorded.
 """
 
+import contextlib
 import csv
 import io
 import json
@@ -252,8 +253,11 @@ def check_ids(pages, data, originals, folder):
 
 
 def children_of(process):
-    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
-        return [int(child) for child in file.read().split()]
+    try:
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+            return [int(child) for child in file.read().split()]
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        return []
 
 
 def check_killed(folder):
@@ -276,12 +280,13 @@ def check_killed(folder):
         shutil.rmtree(new, ignore_errors=True)
         began, salvage = time.monotonic(), start_salvage(store, new)
         if attempt == 1:  # as soon as there is one, however busy the machine is
-            while not children_of(salvage):
+            while not children_of(salvage) and salvage.poll() is None:
                 time.sleep(0.001)
         elif attempt:
             time.sleep(took * attempt / 16)
         for child in children_of(salvage) if attempt else []:
-            os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(child, signal.SIGKILL)
         report = {run["run"]: run["salvaged"] for run in json.loads(salvage.communicate(timeout=120)[0])["runs"]}
         took = took if attempt else time.monotonic() - began
         assert names_in(new) == {name for name, salvaged in report.items() if salvaged != "nothing"}, (attempt, report, names_in(new))

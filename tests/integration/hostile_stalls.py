@@ -174,11 +174,12 @@ def test_sessions_with_a_frame_each_leave_the_queue_to_others(tmp_path, sessions
         credit = good.open("good", examples=rows)["c"]
         for _ in several:
             assert hoarder.receive()["t"] == "ack"  # there is less credit, as another connection came
+        hoarded = [msgpack.packb({"v": 2, "t": "batch", "s": session, **batch_fields(rows)}) for session in several]
         stalls.arm(3, 1)
         good.send("batch", **batch_fields(1))  # the commit that stalls
         time.sleep(0.3)
-        for hoarder.session in several:
-            hoarder.send("batch", **batch_fields(rows))
+        for frame in hoarded:
+            hoarder.send_raw(frame)
         time.sleep(1)
         sent = 0
         for number in range(2, 1000):
