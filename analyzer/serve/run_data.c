@@ -126,7 +126,7 @@ kept_has_field(const struct store_texts *texts, const char *name)
 static char *
 kept_list_fields(const struct store_texts *texts)
 {
-	char *list = malloc(sizeof(texts->fields) + 2 * STORE_TEXT_FIELDS), *end = list;
+	char *list = calloc(1, sizeof(texts->fields) + 2 * STORE_TEXT_FIELDS), *end = list;
 
 	for (size_t f = 0; f < texts->field_count && list; f++)
 		end = stpcpy(stpcpy(end, f ? ", " : ""), texts->fields[f]);

@@ -27,7 +27,8 @@ struct run_data {
 
 struct run_datas;
 
-/* Warns of each field of --text that the run does not keep, if what is shown are the texts that runs keep. */
+/* If --text names fields, and the texts that runs keep are shown: warns that this run keeps none, or of each field that
+ * it does not keep. */
 void run_data_warn_of_fields(const struct server_settings *settings, struct store *store, const char *run,
                              uint32_t number);
 
