@@ -101,6 +101,20 @@ store_dictionary_prepare(const struct dictionary_table *table, const struct dict
 		__builtin_prefetch(&table->ids[*dictionary_home_of(table, hashes[i]) & dictionary_index_mask(table)]);
 }
 
+bool
+store_dictionary_follow(struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count,
+                        uint32_t *index)
+{
+	const uint64_t after = table->after;
+
+	if (after + count > table->rows || memcmp(table->ids + after, ids, count * sizeof(*ids)) != 0)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		index[i] = (uint32_t)after + i;
+	table->after = after + count;
+	return true;
+}
+
 void
 store_dictionary_fill(struct dictionary_table *table)
 {
@@ -285,5 +299,6 @@ store_dictionary_index(struct dictionary *dictionary, struct dictionary_table *t
 		table->ids[table->rows++] = id;
 	}
 	*index = *slot & dictionary_index_mask(table);
+	table->after = (uint64_t)*index + 1;
 	return 0;
 }

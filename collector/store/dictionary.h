@@ -22,6 +22,7 @@ struct dictionary_table { /* of one run; see dictionary.c */
 	uint64_t room, slot_count;
 	size_t bytes;             /* of ids and slots */
 	uint64_t rows, committed; /* number of ids, and of committed ids */
+	uint64_t after;           /* one more than the index that was found last */
 	uint64_t seed;
 	int64_t used_at; /* seconds of a monotonic clock */
 	struct dictionary_table *next;
@@ -52,6 +53,11 @@ struct dictionary_id store_dictionary_hash_string(const struct dictionary_table 
                                                   size_t size);
 
 #define DICTIONARY_PREPARED 32 /* look-ups under way at once */
+
+/* Sets index[0 … count − 1] to the indices of some ids if these ids have come before, one after another, and have come
+ * again up to here: an epoch in the order of the first. False: they are not such ids. */
+bool store_dictionary_follow(struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count,
+                             uint32_t *index);
 
 /* Computes the hashes of some ids, and prefetches what their look-ups will read. */
 void store_dictionary_prepare(const struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count,

@@ -224,10 +224,10 @@ rows_find_string(struct strings *strings, uint32_t row, size_t *length)
 	return lengths + strings->append->rows + strings->at;
 }
 
-/* Finds the ids of some rows, and their hashes, and prefetches what their look-ups will read. */
+/* Finds what stands for the ids of some rows. */
 static void
-rows_prepare_ids(const struct dictionary_table *table, struct strings *strings, const uint32_t *rows, uint32_t count,
-                 struct dictionary_id *ids, uint64_t *hashes)
+rows_find_ids(const struct dictionary_table *table, struct strings *strings, const uint32_t *rows, uint32_t count,
+              struct dictionary_id *ids)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (strings->append->id_kind == STORE_ID_STR) {
@@ -239,7 +239,6 @@ rows_prepare_ids(const struct dictionary_table *table, struct strings *strings, 
 			ids[i] = (struct dictionary_id){.id = rows_integer_at(strings->append, rows[i])};
 		}
 	}
-	store_dictionary_prepare(table, ids, count, hashes);
 }
 
 /* Stores the ids of `count` rows in one segment. Their indices are first … first + count − 1. */
@@ -300,6 +299,38 @@ rows_put_segments(struct store_writer *writer, uint32_t run, const struct store_
 	return rc;
 }
 
+/* The new ids of a batch: their rows. */
+struct fresh {
+	uint32_t *rows, count;
+};
+
+/* Sets index[i] to the index of the id in row kept[i], for i < count ≤ DICTIONARY_PREPARED. */
+static int
+rows_look_up(struct store_writer *writer, struct dictionary_table *table, struct strings *strings, const uint32_t *kept,
+             uint32_t count, uint32_t *index, struct fresh *fresh)
+{
+	const struct store_append *append = strings->append;
+	struct dictionary_id ids[DICTIONARY_PREPARED];
+	uint64_t hashes[DICTIONARY_PREPARED];
+	int rc = 0;
+
+	rows_find_ids(table, strings, kept, count, ids);
+	if (store_dictionary_follow(table, ids, count, index))
+		return 0;
+	store_dictionary_prepare(table, ids, count, hashes);
+	for (uint32_t i = 0; i < count && !rc; i++) {
+		const uint64_t rows = table->rows;
+
+		index[i] = NO_INDEX;
+		if (append->id_kind == STORE_ID_STR && ((const uint8_t *)append->ids)[kept[i]] == 0)
+			continue;
+		rc = store_dictionary_index(&writer->dictionary, table, ids[i], hashes[i], &index[i]);
+		if (table->rows > rows)
+			fresh->rows[fresh->count++] = kept[i];
+	}
+	return rc;
+}
+
 /* Sets index[i] to the index of the id in row kept[i], for i < count. New ids get the next indices and are stored
  * (state->rows is increased; the caller stores the state). `kept` ascends. NO_INDEX: an empty string, or no index is
  * left. STORE_E_IDS: there is no room for the new ones, and nothing has changed. */
@@ -309,38 +340,25 @@ rows_assign_indices(struct store_writer *writer, uint32_t run, struct run_state_
                     struct portolan_error *error)
 {
 	const uint32_t first = (uint32_t)state->rows;
-	uint32_t *fresh = malloc(((size_t)count + 1) * sizeof(*fresh)), fresh_count = 0;
+	struct fresh fresh = {.rows = malloc(((size_t)count + 1) * sizeof(*fresh.rows))};
 	struct strings strings = {.append = append};
 	struct dictionary_table *table = NULL;
-	struct dictionary_id ids[DICTIONARY_PREPARED];
-	uint64_t hashes[DICTIONARY_PREPARED];
-	int rc = fresh ? rows_get_table(writer, run, first, &table, error)
-	               : rows_ids_failed(writer, STORE_E_MEMORY, error);
+	int rc = fresh.rows ? rows_get_table(writer, run, first, &table, error)
+	                    : rows_ids_failed(writer, STORE_E_MEMORY, error);
 
-	for (uint32_t i = 0; i < count && !rc; i++) {
-		const uint32_t at = i % DICTIONARY_PREPARED;
-		const uint64_t rows = table->rows;
-
-		if (at == 0)
-			rows_prepare_ids(table, &strings, kept + i,
-			                 count - i < DICTIONARY_PREPARED ? count - i : DICTIONARY_PREPARED, ids,
-			                 hashes);
-		index[i] = NO_INDEX;
-		if (append->id_kind == STORE_ID_STR && ((const uint8_t *)append->ids)[kept[i]] == 0)
-			continue;
-		rc = store_dictionary_index(&writer->dictionary, table, ids[at], hashes[at], &index[i]);
+	for (uint32_t i = 0, part; i < count && !rc; i += part) {
+		part = count - i < DICTIONARY_PREPARED ? count - i : DICTIONARY_PREPARED;
+		rc = rows_look_up(writer, table, &strings, kept + i, part, index + i, &fresh);
 		if (rc)
 			rows_ids_failed(writer, rc, error);
-		if (table->rows > rows)
-			fresh[fresh_count++] = kept[i];
 	}
 	if (!rc)
-		rc = rows_put_segments(writer, run, append, fresh, first, fresh_count, error);
+		rc = rows_put_segments(writer, run, append, fresh.rows, first, fresh.count, error);
 	if (!rc)
-		state->rows += fresh_count;
+		state->rows += fresh.count;
 	else if (table)
 		store_dictionary_take_back(table, first);
-	free(fresh);
+	free(fresh.rows);
 	return rc;
 }
 

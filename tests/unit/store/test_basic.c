@@ -111,12 +111,81 @@ string_ids(void **state)
 	fixture_free(fixture);
 }
 
+enum { IN_ORDER = 100 };
+
+/* What is logged of an id in an epoch. */
+static float
+prob_of(uint64_t id, uint32_t epoch)
+{
+	return (float)((id * 31 + epoch * 7) % 97) / 97;
+}
+
+static uint64_t
+scattered_id(uint32_t i)
+{
+	return (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Epochs in the order of the first, and with a change here and there: each value is found with its own id. */
+static void
+ids_in_the_same_order(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+	struct reading reading;
+	struct store_block block;
+	struct store_ids read;
+
+	(void)state;
+	for (uint32_t epoch = 0; epoch < 6; epoch++) {
+		uint64_t ids[IN_ORDER];
+		float values[IN_ORDER];
+
+		for (uint32_t i = 0; i < IN_ORDER; i++)
+			ids[i] = scattered_id(i);
+		if (epoch == 2) { /* two change places, and one is new */
+			ids[63] = scattered_id(64);
+			ids[64] = scattered_id(63);
+			ids[70] = scattered_id(IN_ORDER);
+		}
+		if (epoch == 4) /* the new one comes where the epochs before ended */
+			ids[0] = scattered_id(IN_ORDER);
+		for (uint32_t i = 0; i < IN_ORDER; i++)
+			values[i] = prob_of(ids[i], epoch);
+		for (uint32_t from = 0, n; from < IN_ORDER; from += n) { /* the batches are as long as in no other */
+			n = IN_ORDER - from < 30 + epoch ? IN_ORDER - from : 30 + epoch;
+			fixture_log(fixture, run,
+			            &(struct fixture_batch){
+			                    .epoch = epoch, .n = n, .ids = ids + from, .gold_prob = values + from});
+		}
+	}
+	fixture_end(fixture, run);
+	reading = reading_open(fixture_store(fixture), "run", UINT64_MAX);
+	reading_block(&reading, 0, &block, &read);
+	assert_int_equal(read.rows, IN_ORDER + 1);
+	for (uint32_t row = 0; row < read.rows; row++) {
+		assert_true(read.integers[row] == scattered_id(row));
+		for (uint32_t epoch = 0; epoch < 6; epoch++) {
+			bool there = row == IN_ORDER ? epoch == 2 || epoch == 4
+			                             : !(epoch == 2 && row == 70) && !(epoch == 4 && row == 0);
+
+			assert_int_equal(has(&block, epoch, STORE_GOLD_PROB, row), there);
+			if (there)
+				assert_true(float_of(&block, epoch, STORE_GOLD_PROB, row) ==
+				            prob_of(scattered_id(row), epoch));
+		}
+	}
+	reading_close(&reading);
+	fixture_free(fixture);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(log_and_fold),
 	        cmocka_unit_test(string_ids),
+	        cmocka_unit_test(ids_in_the_same_order),
 	};
 
 	return cmocka_run_group_tests_name("store basic", tests, NULL, NULL);
