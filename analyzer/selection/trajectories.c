@@ -3,108 +3,131 @@
 #include "trajectories.h"
 
 #include "balanced.h"
-#include "die/die.h"
 #include "die/memory.h"
+#include "loss_curves.h"
 #include "statistics/k_means.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define TIMES 20
 #define SAMPLE 256        /* examples per cluster that determine the centres */
-#define WORD 64u          /* rows of a word of bits */
 #define LEAST 3           /* the least size of a cluster; smaller ones come last */
 #define BETTER (1 - 1e-9) /* a start's sum of squares is below this times that of another: it is better */
 
-/* The losses of the block's rows, epoch after epoch for a word of rows. The columns of all epochs lie as far from one
- * another as the cache is wide, so row by row, no value would stay in the cache until the next row. */
+/* The examples of one source. */
+struct source {
+	const struct dynamics *dynamics;
+	const uint32_t *list; /* dense indices */
+	size_t n;
+	const float *losses; /* example after example; NULL: too many to be held, they are read where they are needed */
+	const uint32_t *count; /* 0, 1, 2 … n − 1, or to LOSS_CURVES − 1, if that is more */
+};
+
+/* Reads the losses of the examples list[chosen[i]], one after another. */
 static void
-trajectories_read_word(const struct store_block *block, uint32_t from, uint32_t rows, bool of_losses, float *losses)
+trajectories_read(const struct dynamics *dynamics, const uint32_t *list, const uint32_t *chosen, size_t count,
+                  float *losses)
 {
-	size_t epochs = block->epoch_count;
-	float last[WORD];
+	const size_t epochs = dynamics->epoch_count;
+	CLEANUP_ARRAY uint32_t *places = loss_curves_no_places(dynamics);
+	struct loss_curves curves;
 
-	for (uint32_t r = 0; r < rows; r++)
-		last[r] = NAN;
-	for (size_t e = 0; e < epochs; e++) {
-		const struct store_values *p = store_block_values(block, e, STORE_GOLD_PROB);
-		uint64_t present = p->present ? p->present[from / WORD] : 0;
-
-		for (uint32_t r = 0; r < rows; r++) {
-			float value = present ? ((const float *)p->values)[from + r] : 0;
-
-			if (present >> r & 1)
-				last[r] = of_losses ? value : -logf(value > FLT_MIN ? value : FLT_MIN);
-			losses[r * epochs + e] = last[r];
-		}
-	}
-	for (uint32_t r = 0; r < rows; r++)
-		for (size_t e = epochs; e-- > 0;) {
-			last[r] = isnan(losses[r * epochs + e]) ? last[r] : losses[r * epochs + e];
-			losses[r * epochs + e] = last[r];
-		}
+	for (size_t i = 0; i < count; i++)
+		places[list[chosen[i]]] = (uint32_t)i;
+	loss_curves_open(&curves, dynamics, places);
+	for (size_t read; (read = loss_curves_next(&curves)) > 0;)
+		for (size_t i = 0; i < read; i++)
+			memcpy(losses + curves.places[i] * epochs, curves.losses + i * epochs,
+			       epochs * sizeof(*losses));
+	loss_curves_close(&curves);
 }
 
-/* Reads all losses, by dense index; NaN for an example that was never observed. */
+/* Finds the nearest centre of each of the source's examples. */
 static void
-trajectories_read(const struct dynamics *dynamics, float *losses)
+trajectories_assign(const struct source *source, struct k_means *means, uint32_t *labels)
 {
-	struct store_cursor *cursor;
+	CLEANUP_ARRAY uint32_t *places = NULL;
+	uint32_t found[LOSS_CURVES];
+	struct loss_curves curves;
 
-	must(store_cursor_open(dynamics->snapshot, &cursor, &failure));
-	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot); b++) {
-		struct store_block block;
-
-		must(store_cursor_block(cursor, b, &block, &failure));
-		for (uint32_t r = 0; r < block.rows; r += WORD)
-			trajectories_read_word(&block, r, block.rows - r < WORD ? block.rows - r : WORD,
-			                       dynamics->info->of_losses,
-			                       losses + (size_t)(block.first + r) * dynamics->epoch_count);
+	memset(labels, 0xff, source->n * sizeof(*labels));
+	if (source->losses) {
+		k_means_assign(means, source->losses, source->count, source->n, labels);
+		return;
 	}
-	store_cursor_close(cursor);
+	places = loss_curves_no_places(source->dynamics);
+	for (size_t i = 0; i < source->n; i++)
+		places[source->list[i]] = (uint32_t)i;
+	memset(found, 0xff, sizeof(found));
+	loss_curves_open(&curves, source->dynamics, places);
+	for (size_t read; (read = loss_curves_next(&curves)) > 0;) {
+		k_means_assign(means, curves.losses, source->count, read, found);
+		for (size_t i = 0; i < read; i++)
+			labels[curves.places[i]] = found[i];
+	}
+	loss_curves_close(&curves);
 }
 
-/* Finds the cluster of each of the n examples in `order`. The centres begin as the first of the examples drawn, and in
- * each further start as others of them. */
+/* Finds the centres of the clusters. They begin as the first of the examples drawn, and in each further start as others
+ * of them. rows[] are the rows of `losses` that hold the examples drawn. */
 static void
-trajectories_cluster(struct k_means *means, const float *losses, const uint32_t *order, size_t n, size_t starts,
-                     struct random_state *random, uint32_t *labels)
+trajectories_fit(struct k_means *means, const float *losses, uint32_t *rows, size_t n, size_t starts,
+                 struct random_state *random)
 {
 	size_t epochs = means->dimensions, bytes = means->clusters * epochs * sizeof(*means->centres);
 	CLEANUP_ARRAY double *best = memory_array(means->clusters * epochs, sizeof(*best), "centres");
+	CLEANUP_ARRAY uint32_t *labels = memory_array(n, sizeof(*labels), "clusters of the examples drawn");
 	double least = INFINITY;
-	size_t sample = n / SAMPLE < means->clusters ? n : means->clusters * SAMPLE;
-	CLEANUP_ARRAY uint32_t *drawn = memory_array(n, sizeof(*drawn), "examples to draw from");
 
-	memcpy(drawn, order, n * sizeof(*drawn));
-	random_sample(random, drawn, n, sample);
 	for (size_t s = 0; s < starts; s++) {
 		double squares;
 
 		if (s > 0)
-			random_sample(random, drawn, sample, means->clusters);
+			random_sample(random, rows, n, means->clusters);
 		for (size_t k = 0; k < means->clusters; k++)
 			for (size_t e = 0; e < epochs; e++)
-				means->centres[k * epochs + e] = (double)losses[drawn[k] * epochs + e];
-		k_means_fit(means, losses, drawn, sample, TIMES, labels);
-		k_means_assign(means, losses, drawn, sample, labels);
-		squares = k_means_squares(means, losses, drawn, sample, labels);
+				means->centres[k * epochs + e] = (double)losses[rows[k] * epochs + e];
+		k_means_fit(means, losses, rows, n, TIMES, labels);
+		if (starts == 1)
+			return;
+		k_means_assign(means, losses, rows, n, labels);
+		squares = k_means_squares(means, losses, rows, n, labels);
 		if (!(squares < least * BETTER) && s > 0)
 			continue;
 		least = squares;
 		memcpy(best, means->centres, bytes);
 	}
 	memcpy(means->centres, best, bytes);
-	k_means_assign(means, losses, order, n, labels);
 }
 
-/* Orders the n examples of one source as S2L takes them. */
+/* Finds the cluster of each of the source's examples. */
 static void
-trajectories_order(const struct trajectories *trajectories, const float *losses, const uint32_t *list, size_t n,
-                   struct random_state *random, size_t limit, uint32_t *ranked)
+trajectories_cluster(const struct source *source, struct k_means *means, size_t starts, struct random_state *random,
+                     uint32_t *labels)
 {
-	size_t epochs = trajectories->dynamics->epoch_count;
+	const size_t n = source->n, epochs = means->dimensions;
+	const size_t sample = n / SAMPLE < means->clusters ? n : means->clusters * SAMPLE;
+	CLEANUP_ARRAY uint32_t *drawn = memory_array(n, sizeof(*drawn), "examples to draw from");
+	CLEANUP_ARRAY float *losses = NULL;
+
+	memcpy(drawn, source->count, n * sizeof(*drawn));
+	random_sample(random, drawn, n, sample);
+	if (!source->losses) {
+		losses = memory_array(sample * epochs, sizeof(*losses), "losses of the examples drawn");
+		trajectories_read(source->dynamics, source->list, drawn, sample, losses);
+		memcpy(drawn, source->count, sample * sizeof(*drawn));
+	}
+	trajectories_fit(means, source->losses ? source->losses : losses, drawn, sample, starts, random);
+	trajectories_assign(source, means, labels);
+}
+
+/* Orders the examples of one source as S2L takes them. */
+static void
+trajectories_order(const struct trajectories *trajectories, const struct source *source, struct random_state *random,
+                   size_t limit, uint32_t *ranked)
+{
+	size_t epochs = source->dynamics->epoch_count, n = source->n;
 	size_t clusters = trajectories->clusters < n ? trajectories->clusters : n;
 	CLEANUP_ARRAY double *centres = memory_array(clusters * epochs, sizeof(*centres), "centres");
 	CLEANUP_ARRAY float *turned = memory_array(K_MEANS_PADDED(clusters) * (epochs + 1), sizeof(*turned), "centres");
@@ -113,8 +136,8 @@ trajectories_order(const struct trajectories *trajectories, const float *losses,
 	struct k_means means = {
 	        .clusters = clusters, .dimensions = epochs, .centres = centres, .turned = turned, .sizes = sizes};
 
-	trajectories_cluster(&means, losses, list, n, trajectories->starts, random, labels);
-	balanced_order(list, labels, n, clusters, LEAST, random, limit, ranked);
+	trajectories_cluster(source, &means, trajectories->starts, random, labels);
+	balanced_order(source->list, labels, n, clusters, LEAST, random, limit, ranked);
 }
 
 /* Sorts the examples by source, in one pass over them that keeps their order within a source. ends[] gets where each
@@ -131,25 +154,32 @@ trajectories_sort_by_source(const struct trajectories *trajectories, uint32_t *l
 		list[ends[trajectories->sources[trajectories->list[i]]]++] = trajectories->list[i];
 }
 
-/* Orders the examples of each source, and takes from the sources as evenly as they can give. */
+/* Orders the examples of each source, and takes from the sources as evenly as they can give. All losses are held, as
+ * those of one source may lie anywhere in the store. */
 static void
-trajectories_order_sources(const struct trajectories *trajectories, const float *losses, struct random_state *random,
+trajectories_order_sources(const struct trajectories *trajectories, const uint32_t *count, struct random_state *random,
                            size_t limit, uint32_t *ranked)
 {
-	size_t n = trajectories->n, used = 0;
+	size_t n = trajectories->n, epochs = trajectories->dynamics->epoch_count, used = 0;
 	CLEANUP_ARRAY uint32_t *list = memory_array(n, sizeof(*list), "examples by source");
 	CLEANUP_ARRAY uint32_t *ordered = memory_array(n, sizeof(*ordered), "examples in order");
 	CLEANUP_ARRAY uint32_t *groups = memory_array(n, sizeof(*groups), "sources of examples");
 	CLEANUP_ARRAY size_t *ends = memory_array(trajectories->source_count + 1, sizeof(*ends), "sources");
+	CLEANUP_ARRAY float *losses = memory_array(n * epochs, sizeof(*losses), "losses");
 
 	trajectories_sort_by_source(trajectories, list, ends);
-	for (uint32_t source = 0; source < trajectories->source_count; source++) {
-		const size_t count = ends[source] - used;
+	trajectories_read(trajectories->dynamics, list, count, n, losses);
+	for (uint32_t number = 0; number < trajectories->source_count; number++) {
+		const struct source source = {.dynamics = trajectories->dynamics,
+		                              .list = list + used,
+		                              .n = ends[number] - used,
+		                              .losses = losses + used * epochs,
+		                              .count = count};
 
-		if (count > 0)
-			trajectories_order(trajectories, losses, list + used, count, random, count, ordered + used);
-		while (used < ends[source])
-			groups[used++] = source;
+		if (source.n > 0)
+			trajectories_order(trajectories, &source, random, source.n, ordered + used);
+		while (used < ends[number])
+			groups[used++] = number;
 	}
 	balanced_order(ordered, groups, n, trajectories->source_count, 1, NULL, limit, ranked);
 }
@@ -157,17 +187,19 @@ trajectories_order_sources(const struct trajectories *trajectories, const float 
 size_t
 trajectories_rank(const struct trajectories *trajectories, size_t limit, uint32_t *ranked)
 {
-	const struct dynamics *dynamics = trajectories->dynamics;
-	size_t n = trajectories->n, epochs = dynamics->epoch_count;
-	CLEANUP_ARRAY float *losses = memory_array(dynamics->ids.rows * epochs, sizeof(*losses), "losses");
+	const size_t n = trajectories->n, counted = n < LOSS_CURVES ? LOSS_CURVES : n;
+	CLEANUP_ARRAY uint32_t *count = memory_array(counted, sizeof(*count), "numbers");
+	const struct source all = {
+	        .dynamics = trajectories->dynamics, .list = trajectories->list, .n = n, .count = count};
 	struct random_state random;
 
-	trajectories_read(dynamics, losses);
+	for (size_t i = 0; i < counted; i++)
+		count[i] = (uint32_t)i;
 	random_seed(&random, trajectories->seed);
 	limit = limit < n ? limit : n;
 	if (trajectories->sources)
-		trajectories_order_sources(trajectories, losses, &random, limit, ranked);
+		trajectories_order_sources(trajectories, count, &random, limit, ranked);
 	else
-		trajectories_order(trajectories, losses, trajectories->list, n, &random, limit, ranked);
+		trajectories_order(trajectories, &all, &random, limit, ranked);
 	return limit;
 }

@@ -29,9 +29,8 @@ struct trajectories {
 	size_t source_count;
 };
 
-/* Fills ranked[] with the first `limit` examples at most, and returns how many there are. At an epoch without an
- * observation, the loss is that of the epoch before, or, at the beginning, after. A probability of 0 counts as the
- * smallest normal float32. Memory: 4 bytes an example and epoch. */
+/* Fills ranked[] with the first `limit` examples at most, and returns how many there are. The losses are those of
+ * loss_curves.h. Memory: 4 bytes an epoch for each example drawn; with sources, for each example. */
 size_t trajectories_rank(const struct trajectories *trajectories, size_t limit, uint32_t *ranked);
 
 #endif
