@@ -3,7 +3,8 @@
  * an epoch. For this it remembers the gold label and the epoch of ids that were logged.
  *
  * It is a hash table with open addressing of at most 65,536 ids, which stays in the cache. An id is known by 48 bits of
- * its hash, so the probability that any two are confused is about 1e-5.
+ * its hash, so the probability that any two are confused is about 1e-5. When it is full, a bitmap says of nearly all
+ * other ids that they are not in it: a run of millions would else search in vain for most of its ids.
  */
 #include "module.h"
 
@@ -15,7 +16,8 @@
 #define MOST_IDS (SLOTS / 2) /* so many ids are remembered; later ones are not */
 #define REACH 256            /* slots searched for one id: a bound even for ids that were chosen to collide */
 #define CHUNK 64
-#define NOT_KNOWN INT32_MIN /* stands for no gold label; labels are 0 or more */
+#define BITS ((size_t)1 << 20) /* of the bitmap: 6% of the ids that are not remembered have their bit set */
+#define NOT_KNOWN INT32_MIN    /* stands for no gold label; labels are 0 or more */
 
 struct labels_slot {
 	uint32_t tag; /* 0: the slot is free */
@@ -50,6 +52,19 @@ labels_hash_text(const char *text, size_t length)
 	return labels_mix(hash ^ word);
 }
 
+/* The word of the bitmap that has the id's bit. Other bits of the hash say where its slot is, and what its tag. */
+static uint64_t *
+labels_word(const struct labels *labels, uint64_t hash)
+{
+	return &labels->bitmap[(hash >> 18) % (BITS / 64)];
+}
+
+static uint64_t
+labels_bit(uint64_t hash)
+{
+	return UINT64_C(1) << hash % 64;
+}
+
 static bool
 labels_are_done(const struct labels *labels)
 {
@@ -81,6 +96,7 @@ labels_check_row(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t g
 	if (!slot->tag) {
 		if (labels->used < MOST_IDS) {
 			*slot = (struct labels_slot){tag, gold, epoch};
+			*labels_word(labels, hash) |= labels_bit(hash);
 			labels->used++;
 		}
 		return;
@@ -110,24 +126,43 @@ labels_read_hashes(const struct portolan_batch *batch, size_t first, size_t coun
 		                    : labels_mix(hashes[i]);
 }
 
+/* Leaves out the hashes of ids that are certainly not remembered. rows[] gets the places of the others; returns how many
+ * these are. */
+static size_t
+labels_choose(const struct labels *labels, const uint64_t *hashes, size_t count, uint8_t *rows)
+{
+	const bool full = labels->used == MOST_IDS;
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < count && full; i++) /* after a training step, nothing is in a cache */
+		__builtin_prefetch(labels_word(labels, hashes[i]));
+	for (size_t i = 0; i < count; i++) {
+		rows[chosen] = (uint8_t)i;
+		chosen += !full || (*labels_word(labels, hashes[i]) & labels_bit(hashes[i])) != 0;
+	}
+	for (size_t i = 0; i < chosen; i++)
+		__builtin_prefetch(&labels->slots[hashes[rows[i]] % SLOTS]);
+	return chosen;
+}
+
 static void
 labels_check_batch(struct labels *labels, const struct portolan_batch *batch, struct labels_found *found)
 {
 	uint64_t hashes[CHUNK];
+	uint8_t rows[CHUNK];
 	int32_t gold[CHUNK];
 
 	for (size_t i = 0; i < CHUNK; i++)
 		gold[i] = NOT_KNOWN;
 	for (size_t first = 0; first < batch->n && !labels_are_done(labels); first += CHUNK) {
-		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK;
+		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK, chosen;
 
 		labels_read_hashes(batch, first, count, hashes);
-		for (size_t i = 0; i < count; i++) /* fetch the slots: after a training step, none is in a cache */
-			__builtin_prefetch(&labels->slots[hashes[i] % SLOTS]);
-		if (batch->gold.data)
+		chosen = labels_choose(labels, hashes, count, rows);
+		if (batch->gold.data && chosen > 0)
 			arrays_read_i32(&batch->gold, first, count, gold);
-		for (size_t i = 0; i < count; i++)
-			labels_check_row(labels, hashes[i], batch->epoch, gold[i], first + i, found);
+		for (size_t i = 0; i < chosen; i++)
+			labels_check_row(labels, hashes[rows[i]], batch->epoch, gold[rows[i]], first + rows[i], found);
 	}
 }
 
@@ -139,9 +174,11 @@ labels_see(struct labels *labels, const struct portolan_batch *batch)
 	if (labels_are_done(labels) || batch->n == 0)
 		return found;
 	if (!labels->slots)
-		labels->slots = PyMem_Calloc(SLOTS, sizeof(*labels->slots));
-	if (labels->slots)
+		labels->slots = PyMem_Calloc(1, SLOTS * sizeof(*labels->slots) + BITS / 8);
+	if (labels->slots) {
+		labels->bitmap = (uint64_t *)(labels->slots + SLOTS);
 		labels_check_batch(labels, batch, &found);
+	}
 	if (!labels->slots || labels_are_done(labels)) {
 		labels_clear(labels);
 		labels->said_changed = labels->said_returned = true;

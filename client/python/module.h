@@ -132,6 +132,7 @@ struct labels_slot;
 
 struct labels {
 	struct labels_slot *slots; /* NULL until the first batch */
+	uint64_t *bitmap;          /* in the same memory */
 	size_t used;
 	/* Was a changed label, or a returning id, reported already? labels_see() then no longer looks for that. Both
 	 * are set if memory is out. */

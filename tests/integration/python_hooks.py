@@ -298,6 +298,24 @@ def test_a_label_that_changes_and_an_id_that_returns_are_both_said(store, capfd)
     assert lines[1].startswith("portolan: run run: epoch 0: id 4 was logged in this epoch before")
 
 
+@pytest.mark.parametrize("texts", (False, True))
+def test_more_ids_than_are_remembered(store, capfd, texts):
+    """The first 65,536 are: one of them is noticed among many that are not."""
+    ids = np.arange(70_000) * 7919
+    ids = [f"id{i}" for i in ids] if texts else ids
+    gold = np.arange(len(ids)) % 3
+    with portolan.Run("run", store=store) as run:
+        for epoch in range(2):
+            labels = np.where(np.arange(len(ids)) == 65_535, epoch, gold)
+            run.log_gold(epoch, ids, np.ones(len(ids)), np.ones(len(ids), dtype=bool), labels)
+            run.end_epoch(epoch)
+        run.log_gold(1, ids[65_536:], np.ones(4464), np.ones(4464, dtype=bool), (gold[65_536:] + 1) % 3)  # nobody knows these
+        assert len(lines := capfd.readouterr().err.splitlines()) == 1, lines
+        assert lines[0].startswith(f"portolan: run run: epoch 1: id {repr(ids[65_535]) if texts else ids[65_535]} has the gold label 1, and had 0 before. ")
+        run.log_gold(1, ids[-5000:], np.ones(5000), np.ones(5000, dtype=bool), gold[-5000:])
+        assert f"id {repr(ids[65_000]) if texts else ids[65_000]} was logged in this epoch before" in capfd.readouterr().err
+
+
 def test_an_epoch_that_a_resumed_run_logs_again_is_not_remarked_on(store, capfd):
     """Replaced as well, but by another session."""
     for resume in (False, True):
