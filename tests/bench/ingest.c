@@ -7,7 +7,8 @@
  * Clients send frames of 30,000 observations (ids, gold_prob, correct) to a collector over tcp loopback, keeping
  * their credit used, until the last acknowledgement; the time until no row is left in the log, so that all of them are
  * in columns, is taken too. Then, unless --no-raw: the same number of bytes appended to an
- * LMDB of its own in synced commits, of the size that is fastest. DIRECTORY is on the disk to be measured, and is left
+ * LMDB of its own in synced commits, of the size that is fastest; and, if they are shuffled, the same rows brought to
+ * their places in memory. DIRECTORY is on the disk to be measured, and is left
  * as it was, unless --keep leaves the store there under a name. Prints, as words and numbers: seconds, the processor
  * seconds of the clients until the last acknowledgement, those of the collector until then and until everything is in
  * columns, bytes of frames, the largest anonymous memory of the collector during each epoch, and of its storer until the
@@ -16,6 +17,7 @@
  */
 #include "ingest_client.h"
 #include "raw_append.h"
+#include "raw_scatter.h"
 #include "waits.h"
 
 #include <portolan/store.h>
@@ -334,7 +336,8 @@ turn(struct bench *bench)
 	if (!bench->keep)
 		bench_remove_store(bench->store);
 	if (!bench->no_raw)
-		printf(" raw %.6f", raw_append(bench->store, bench->bytes));
+		printf(" raw %.6f scatter %.6f", raw_append(bench->store, bench->bytes),
+		       bench->load.shuffled ? raw_scatter(&bench->load) : 0);
 	printf("\n");
 }
 

@@ -2,7 +2,8 @@
 
 The limit, measured in turn: the same number of bytes appended to an LMDB in synced commits of 64 KB, 256 KB or 1 MB,
 whichever is fastest. Two figures: until the
-last acknowledgement, and until all of it is readable as columns.
+last acknowledgement, and until all of it is readable as columns. A third counts what the second must do: it writes the rows twice, to the log and
+as columns, and brings those that come shuffled to their places.
 """
 
 import os
@@ -64,6 +65,11 @@ def run(report, programs, repeats):
             turns = [turn(programs, folder, options) for _ in range(repeats + 1)][1:]
             report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
                          aim=aim, note=f"{processor_of(turns)}; {storer_of(turns, 'first', 'acknowledged')}")
+            report.ratio(f"ingest, {name}: limit for all bytes that the storer writes, and scattering the rows / until columns",
+                         [(t["raw"] * t["all-written"] / t["bytes"] + t["scatter"]) / t["columns"] for t in turns], better="more",
+                         note=f"{statistics.median(t['all-written'] / t['bytes'] for t in turns):.2f} bytes for one of frames; scattering: "
+                              f"{statistics.median(t['scatter'] for t in turns) / OBSERVATIONS * 1e9:.1f} ns an observation; with one thread that writes, "
+                              f"the limit / until columns is {statistics.median(t['raw'] / (t['raw'] * t['all-written'] / t['bytes'] + t['scatter']) for t in turns):.2f} at most")
             report.ratio(f"ingest, {name}: limit / until columns", [t["raw"] / t["columns"] for t in turns],
                          aim=aim_columns, better="more",
                          note=f"limit {sum(t['bytes'] for t in turns) / sum(t['raw'] for t in turns) / 1e6:.0f} MB/s; "

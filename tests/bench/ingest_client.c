@@ -149,9 +149,8 @@ client_wait_until_open(struct client **clients, unsigned count)
 	}
 }
 
-/* Sets the ids of the frame's rows; how many there are. */
-static uint32_t
-make_ids(struct client *client, const struct load *load, uint64_t frame)
+uint32_t
+load_ids(const struct load *load, uint64_t frame, uint32_t *ids)
 {
 	uint64_t first = frame % load_frames_of_epoch(load) * load_rows(load), left = load->examples - first;
 	uint32_t rows = left < load_rows(load) ? (uint32_t)left : load_rows(load);
@@ -163,19 +162,27 @@ make_ids(struct client *client, const struct load *load, uint64_t frame)
 	        load->shuffled ? (first * 2654435761u + frame / load_frames_of_epoch(load)) % load->examples : first;
 
 	for (uint32_t row = 0; row < rows; row++) {
-		uint64_t id = next;
-
+		ids[row] = (uint32_t)next;
 		next += step;
 		next -= next >= load->examples ? load->examples : 0;
-		client->ids[row] = (uint32_t)id;
-		if (load->strings) {
-			char text[STRING + 1] = "example-00000000";
+	}
+	return rows;
+}
 
-			for (int digit = STRING - 1; digit >= 8; digit--, id /= 10)
-				text[digit] = (char)('0' + id % 10);
-			client->strings[row] = STRING;
-			memcpy(client->strings + rows + (size_t)row * STRING, text, STRING);
-		}
+/* Sets the ids of the frame's rows; how many there are. */
+static uint32_t
+make_ids(struct client *client, const struct load *load, uint64_t frame)
+{
+	const uint32_t rows = load_ids(load, frame, client->ids);
+
+	for (uint32_t row = 0; row < rows && load->strings; row++) {
+		char text[STRING + 1] = "example-00000000";
+		uint32_t id = client->ids[row];
+
+		for (int digit = STRING - 1; digit >= 8; digit--, id /= 10)
+			text[digit] = (char)('0' + id % 10);
+		client->strings[row] = STRING;
+		memcpy(client->strings + rows + (size_t)row * STRING, text, STRING);
 	}
 	return rows;
 }

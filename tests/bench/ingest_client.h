@@ -28,6 +28,9 @@ load_frames_of_epoch(const struct load *load)
 	return (load->examples + load_rows(load) - 1) / load_rows(load);
 }
 
+/* Sets ids[] to those of the rows of a frame (counted over all epochs); how many there are. */
+uint32_t load_ids(const struct load *load, uint64_t frame, uint32_t *ids);
+
 struct client;
 
 /* Asks for a session. `keys`: a directory of keys, or NULL. The client is one of those that record the run together. */

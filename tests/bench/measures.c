@@ -8,6 +8,8 @@
  *         from a store: for each repeat, the seconds of one read of gold_prob and correct, and of the measures, their
  *         labels and ids into arrays; then the processor seconds of the two, and the seconds of writing as many bytes
  *         of fresh memory as these arrays have
+ *     measures logarithms COUNT
+ *         the processor seconds of so many logarithms, of different numbers between 0 and 1
  *     measures files IN BYTES OUT BYTES
  *         reads so many bytes of IN and writes so many to OUT, to the disk too; the seconds
  */
@@ -360,6 +362,20 @@ time_store(const char *store, const char *name, unsigned threads, unsigned repea
 	return 0;
 }
 
+static int
+time_logarithms(size_t count)
+{
+	double numbers[1024], sum = 0, begin;
+
+	for (size_t i = 0; i < 1024; i++)
+		numbers[i] = (double)(i * 379 % 1024 + 1) / 1025;
+	begin = processor();
+	for (size_t i = 0; i < count; i++)
+		sum += log(numbers[i % 1024] + 1e-8);
+	printf("%.9f %g\n", processor() - begin, sum);
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -371,6 +387,8 @@ main(int argc, char **argv)
 	if (argc == 6 && strcmp(argv[1], "store") == 0)
 		return time_store(argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 10),
 		                  (unsigned)strtoul(argv[5], NULL, 10));
+	if (argc == 3 && strcmp(argv[1], "logarithms") == 0)
+		return time_logarithms(strtoul(argv[2], NULL, 10));
 	errx(2, "measures columns EXAMPLES EPOCHS REPEATS | measures store STORE RUN THREADS REPEATS | "
-	        "measures files IN BYTES OUT BYTES");
+	        "measures logarithms COUNT | measures files IN BYTES OUT BYTES");
 }

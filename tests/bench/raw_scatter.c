@@ -1,0 +1,55 @@
+/* raw_scatter.c: see raw_scatter.h. */
+#include "raw_scatter.h"
+
+#include "raw_append.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct places { /* by example */
+	uint32_t *values;
+	uint64_t *present, *bits;
+};
+
+static void
+put_frame(const struct places *places, const uint32_t *ids, uint32_t rows)
+{
+	for (uint32_t row = 0; row < rows; row++)
+		places->present[ids[row] / 64] |= UINT64_C(1) << ids[row] % 64;
+	for (uint32_t row = 0; row < rows; row++)
+		places->values[ids[row]] = row;
+	for (uint32_t row = 0; row < rows; row++)
+		places->bits[ids[row] / 64] |= (uint64_t)(row & 1) << ids[row] % 64;
+}
+
+double
+raw_scatter(const struct load *load)
+{
+	const size_t words = load->examples / 64 + 1;
+	const struct places places = {.values = calloc(load->examples, sizeof(uint32_t)),
+	                              .present = calloc(words, sizeof(uint64_t)),
+	                              .bits = calloc(words, sizeof(uint64_t))};
+	uint32_t *ids = malloc(ROWS * sizeof(*ids));
+	double seconds = 0;
+
+	if (!places.values || !places.present || !places.bits || !ids)
+		errx(1, "out of memory");
+	for (uint64_t frame = 0; frame < load_frames_of_epoch(load) * load->epochs; frame++) {
+		const uint32_t rows = load_ids(load, frame, ids);
+		double begin;
+
+		if (frame % load_frames_of_epoch(load) == 0) {
+			memset(places.present, 0, words * sizeof(uint64_t));
+			memset(places.bits, 0, words * sizeof(uint64_t));
+		}
+		begin = bench_seconds();
+		put_frame(&places, ids, rows);
+		seconds += bench_seconds() - begin;
+	}
+	free(places.values);
+	free(places.present);
+	free(places.bits);
+	free(ids);
+	return seconds;
+}
