@@ -21,6 +21,11 @@ int store_rows_choose(struct store_writer *writer, uint32_t run, struct run_stat
                       const struct store_append *append, const struct append_columns *columns, uint32_t *count,
                       uint64_t refused[STORE_REFUSALS], struct portolan_error *error);
 
+/* rows_values.c: sets kept[] to the rows without a bad value; returns how many there are. Counts the other rows in
+ * refused[], by their first bad value. *all: there are no others, and kept[] is as it was. */
+uint32_t store_rows_check(const struct append_columns *columns, uint32_t rows, uint32_t *kept, bool *all,
+                          uint64_t *refused);
+
 static inline int
 store_column_type(unsigned column)
 {

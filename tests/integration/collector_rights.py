@@ -113,19 +113,23 @@ class MoreThanThePrefix(RightsTest):
         self.assertIn("refused, for the limits of its key in clients/alice.pub: to record or remove run", said)
 
     def test_answers_take_as_long_whether_the_run_exists_or_not(self):
-        """What an answer takes tells nothing: medians of 200 of each, in turns."""
+        """What an answer takes tells nothing: medians of 200 of each, in turns. Other work on the machine may spoil two of three comparisons; what tells would
+        do so in each."""
         self.key("alice", 'prefix = "alice/"\n')
         self.key("admin")
         collector = self.serve()
         self.record(self.keyed(collector, "admin"), "bob/1")
-        client, seconds = self.keyed(collector, "alice"), {}
+        client, ratios = self.keyed(collector, "alice"), []
         self.error(client, "bob/1")
-        for name in ("bob/1", "bob/2") * 200:
-            began = time.perf_counter()
-            self.error(client, name)
-            seconds.setdefault(name, []).append(time.perf_counter() - began)
-        medians = [sorted(all_of_them)[100] for all_of_them in seconds.values()]
-        self.assertLess(max(medians) / min(medians), 1.5, medians)
+        while len(ratios) < 3 and min(ratios, default=2) >= 1.5:
+            seconds = {}
+            for name in ("bob/1", "bob/2") * 200:
+                began = time.perf_counter()
+                self.error(client, name)
+                seconds.setdefault(name, []).append(time.perf_counter() - began)
+            medians = [sorted(all_of_them)[100] for all_of_them in seconds.values()]
+            ratios.append(max(medians) / min(medians))
+        self.assertLess(min(ratios), 1.5, ratios)
 
     def test_the_end_of_a_prefix_is_literal_and_prefixes_overlap(self):
         self.key("all", 'prefix = "alice"\n')

