@@ -3,8 +3,8 @@
  * storer (storer.c), and sends its replies. It also takes the signals, and keeps the ledger of sessions (ledger.h).
  *
  * It never touches the store and never waits for the disk, so it drains libzmq's connections whatever the storer does.
- * One round: wait; read messages for at most 5 ms; answer those that the ledger can answer, drop frames beyond their
- * session's credit, and hand the others to the storer; send the storer's replies.
+ * One round: wait; read messages for at most 5 ms, and hand those to the storer that are for it (receiver.c); send the
+ * storer's replies.
  *
  * The collector leaves only when nothing is queued, and the storer waits for arrivals and has no live session. From
  * then on an `open` is neither handed over nor answered, so that its client starts another collector.
@@ -15,13 +15,11 @@
 
 #include "interpose.h"
 #include "interruption.h"
-#include "ledger.h"
 #include "log.h"
 #include "parent.h"
+#include "receiver.h"
 #include "shares.h"
-#include "sockets.h"
 #include "storer.h"
-#include "throttle.h"
 
 #include <endpoint.h>
 #include <owner.h>
@@ -39,7 +37,6 @@
 
 #define ROUND_MS 5
 #define TICK_MS 1000
-#define BUSY_MS 500  /* when the storer's round takes longer, pings are answered here */
 #define DRAIN_MS 200 /* for messages that arrived while leaving */
 
 struct server {
@@ -48,18 +45,15 @@ struct server {
 	struct endpoint local; /* the store's own */
 	struct ledger ledger;
 	struct exchange exchange;
+	struct receiver receiver;
 	struct storer storer;
 	struct storer_state state;
-	wire_decoder *decoder;
-	wire_encoder *encoder;
 	struct list arrived; /* not handed over yet */
 	int signals;
-	bool leaving;
-	struct throttle malformed, dropped, removed, unread;
 	char endpoints[800]; /* for the log */
 	char plain[2000];    /* the tcp endpoints without keys, as lines of owner.secret */
 	struct ingest_owner owner;
-	int64_t next_tick, last_live, busy_since;
+	int64_t next_tick, last_live;
 };
 
 static int
@@ -156,9 +150,13 @@ server_start(struct server *server, struct portolan_error *error)
 		result = store_open_to_group(server->options->store, error);
 	if (result < 0)
 		return result;
-	server->decoder = wire_decoder_new();
-	server->encoder = wire_encoder_new();
-	if (!server->decoder || !server->encoder ||
+	server->receiver = (struct receiver){.sockets = server->sockets,
+	                                     .ledger = &server->ledger,
+	                                     .exchange = &server->exchange,
+	                                     .keys = server->options->keys,
+	                                     .decoder = wire_decoder_new(),
+	                                     .encoder = wire_encoder_new()};
+	if (!server->receiver.decoder || !server->receiver.encoder ||
 	    ledger_init(&server->ledger, shares_of(max_memory, SHARES_QUEUE), sessions_most(max_memory)) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	result = server_bind_all(server, error);
@@ -166,157 +164,6 @@ server_start(struct server *server, struct portolan_error *error)
 		return result;
 	server_make_secret(server);
 	return storer_start(&server->storer, error);
-}
-
-static void
-server_send_frame(struct server *server, const struct peer *peer, const struct wire_frame *frame)
-{
-	struct wire_bytes bytes;
-
-	if (wire_encode(server->encoder, frame, &bytes, NULL) == 0)
-		sockets_send(server->sockets, peer, bytes.data, bytes.size);
-}
-
-static void
-server_send_error(struct server *server, const struct arrival *arrival, enum wire_error_code code, const char *message)
-{
-	struct wire_frame frame = {.kind = WIRE_ERROR,
-	                           .error = {.code = code,
-	                                     .sequence = arrival->head.sequence,
-	                                     .message = {(const uint8_t *)message, strlen(message)}}};
-
-	memcpy(frame.session, arrival->head.session, WIRE_SESSION_SIZE);
-	server_send_frame(server, &arrival->peer, &frame);
-}
-
-/* Answers a message that has no valid head. */
-static void
-server_refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
-{
-	struct portolan_error error = {.message = "a message is one part that holds one frame"};
-	enum wire_error_code code = WIRE_E_MALFORMED;
-	struct wire_frame frame;
-
-	if (arrival->data && wire_decode(server->decoder, arrival->data, arrival->size, &frame, &code, &error) == 0)
-		error_set(&error, PORTOLAN_E_INVALID, "a frame begins with \"v\", \"t\" and \"s\"");
-	arrival->head = (struct wire_head){0};
-	server->exchange.unreadable++;
-	server_send_error(server, arrival, code, error.message);
-	throttle_log(&server->malformed, 1, now, "a message from %s cannot be read: %s", arrival->address,
-	             error.message);
-}
-
-/* The functions below return true if the storer gets the message. */
-
-/* Answers an `open` or `remove` of a client whose key was taken off the list, or barred there, since it connected. */
-static bool
-server_refuse_key(struct server *server, const struct arrival *arrival, int64_t now)
-{
-	server_send_error(server, arrival, WIRE_E_RIGHTS,
-	                  "the key of this client is no longer let in here; ask who runs the collector");
-	throttle_log(&server->removed, 1, now,
-	             "refused a session to %s, whose key is not in %s/clients any more, or barred there: public %s",
-	             arrival->address, server->options->keys, arrival->peer.key);
-	return false;
-}
-
-static bool
-server_take_open(struct server *server, struct arrival *arrival, int64_t now)
-{
-	enum sockets_standing standing;
-
-	if (server->leaving)
-		return false;
-	standing = sockets_find_limits(server->sockets, arrival);
-	if (standing == SOCKETS_MAY_NOT)
-		return server_refuse_key(server, arrival, now);
-	if (standing == SOCKETS_LATER) {
-		server_send_error(server, arrival, WIRE_E_UNAVAILABLE,
-		                  "the collector cannot read its keys now; try again");
-		throttle_log(&server->unread, 1, now, "a client has to wait until the list of keys can be read: %s",
-		             sockets_trouble(server->sockets));
-		return false;
-	}
-	if (ledger_queue(&server->ledger, NULL, arrival, now))
-		return true;
-	server_send_error(server, arrival, WIRE_E_UNAVAILABLE, "too many clients open a session at once; try again");
-	return false;
-}
-
-static bool
-server_drop_excess_frame(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
-{
-	if (!member->over)
-		server_send_error(server, arrival, WIRE_E_OVER_CREDIT,
-		                  "the frame is beyond the session's credit and was dropped: open again, and repeat");
-	member->over = true;
-	server->exchange.dropped++;
-	throttle_log(&server->dropped, 1, now, "a frame from %s was beyond the credit of its session, and dropped",
-	             arrival->address);
-	return false;
-}
-
-/* Answers a ping with the numbers of the last commit: so nothing is acknowledged that is not stored. */
-static void
-server_answer_ping(struct server *server, const struct arrival *arrival, const struct member *member)
-{
-	struct wire_frame frame = {.kind = WIRE_ACK, .ack = member->ack};
-
-	frame.ack.credit = member->credit;
-	memcpy(frame.session, member->id, WIRE_SESSION_SIZE);
-	server_send_frame(server, &arrival->peer, &frame);
-}
-
-static bool
-server_take_ping(struct server *server, struct arrival *arrival, struct member *member, int64_t now)
-{
-	bool is_queued = ledger_queue(&server->ledger, member, arrival, now);
-
-	if (member->over)
-		server_send_error(server, arrival, WIRE_E_OVER_CREDIT, "a frame was dropped: open again, and repeat");
-	else if (!is_queued || (server->busy_since && now - server->busy_since > BUSY_MS))
-		server_answer_ping(server, arrival, member);
-	return is_queued;
-}
-
-static bool
-server_take_of_session(struct server *server, struct arrival *arrival, int64_t now)
-{
-	struct member *member = ledger_find(&server->ledger, arrival->head.session);
-
-	if (!member || !peer_is_same(&member->connection->peer, &arrival->peer)) {
-		server_send_error(server, arrival, WIRE_E_NO_SESSION, "the session is not live here; open it again");
-		return false;
-	}
-	ledger_hear(&server->ledger, member, now);
-	if (arrival->head.kind == WIRE_PING)
-		return server_take_ping(server, arrival, member, now);
-	if (member->over || !ledger_queue(&server->ledger, member, arrival, now))
-		return server_drop_excess_frame(server, arrival, member, now);
-	return true;
-}
-
-static bool
-server_take(struct server *server, struct arrival *arrival, int64_t now)
-{
-	if (!arrival->data || !wire_peek(arrival->data, arrival->size, &arrival->head)) {
-		server_refuse_unreadable(server, arrival, now);
-		return false;
-	}
-	switch (arrival->head.kind) {
-	case WIRE_OPEN:
-	case WIRE_REMOVE:
-		return server_take_open(server, arrival, now);
-	case WIRE_BATCH:
-	case WIRE_EXAMPLES:
-	case WIRE_END_EPOCH:
-	case WIRE_CLOSE:
-	case WIRE_PING:
-		return server_take_of_session(server, arrival, now);
-	default:
-		server_send_error(server, arrival, WIRE_E_MALFORMED, "only a collector sends frames of this kind");
-		return false;
-	}
 }
 
 /* Reads messages, but for no longer than a round; returns how many. */
@@ -328,7 +175,7 @@ server_take_round(struct server *server)
 	unsigned taken = 0;
 
 	while (now - begin < ROUND_MS && (arrival = sockets_receive(server->sockets))) {
-		if (server_take(server, arrival, now))
+		if (receiver_take(&server->receiver, arrival, now))
 			list_append(&server->arrived, &arrival->link);
 		else
 			arrival_free(arrival);
@@ -347,7 +194,7 @@ server_take_replies(struct server *server, int64_t now)
 	struct arrival *arrival;
 	struct reply *reply;
 
-	exchange_collect(&server->exchange, &done, &replies, &server->state, &server->busy_since);
+	exchange_collect(&server->exchange, &done, &replies, &server->state, &server->receiver.busy_since);
 	while ((arrival = list_take(&done))) {
 		ledger_unqueue(&server->ledger, arrival);
 		arrival_free(arrival);
@@ -391,7 +238,8 @@ server_may_leave(struct server *server, int64_t now)
 	if (server->state.live)
 		server->last_live = now;
 	return server->options->idle_ms >= 0 && now - server->last_live >= server->options->idle_ms &&
-	       !server->state.live && !server->state.has_work && server->ledger.queued == 0 && server->busy_since == 0;
+	       !server->state.live && !server->state.has_work && server->ledger.queued == 0 &&
+	       server->receiver.busy_since == 0;
 }
 
 static int
@@ -449,7 +297,7 @@ server_leave(struct server *server)
 {
 	int64_t end = clock_ms() + DRAIN_MS;
 
-	server->leaving = true;
+	server->receiver.leaving = true;
 	if (server->owner.has_secret) /* soon another process may listen there, and is not to be told */
 		unlink(server->owner.path);
 	sockets_unbind(server->sockets);
@@ -466,8 +314,8 @@ server_finish(struct server *server)
 	endpoint_close(&server->local);
 	exchange_deinit(&server->exchange);
 	ledger_deinit(&server->ledger);
-	wire_decoder_free(server->decoder);
-	wire_encoder_free(server->encoder);
+	wire_decoder_free(server->receiver.decoder);
+	wire_encoder_free(server->receiver.encoder);
 	if (server->signals >= 0)
 		close(server->signals);
 }
