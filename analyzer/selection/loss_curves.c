@@ -1,4 +1,5 @@
-/* loss_curves.c: see loss_curves.h. */
+/* loss_curves.c: reads the losses of examples for the S2L rule (loss_curves.h): word by word of the blocks' bits, as far
+ * as a word has examples that are asked for. */
 #include "loss_curves.h"
 
 #include "die/die.h"

@@ -1,4 +1,5 @@
-/* receiver.c: see receiver.h. It never touches the store and never waits for the disk. */
+/* receiver.c: takes the messages of clients (receiver.h). It never touches the store and never waits for the disk. A
+ * ping is answered here while the storer is busy, with the numbers of the last commit. */
 #include "receiver.h"
 
 #include <portolan/error.h>

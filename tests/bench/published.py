@@ -32,6 +32,8 @@ EXPERT = (
      ("log", "compute")),
     ("log + flush + metrics to .npy / NumPy expert, arrays in memory", "arrays", ("start", "log", "flush", "close", "arrays_of_logged"),
      ("log", "compute")),
+    ("log + flush + metrics to .npy / NumPy expert, and as many bytes to the disk", "arrays", ("start", "log", "flush", "close", "arrays_of_logged"),
+     ("log", "compute", "bytes")),
 )
 
 

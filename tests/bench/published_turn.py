@@ -56,7 +56,14 @@ def theirs(peer, folder, ids, logits, gold):
     return clock.seconds
 
 
-def experts(folder, logits, gold):
+def write_bytes(path, count):
+    with open(path, "wb") as file:
+        file.write(bytes(count))
+        os.fsync(file.fileno())
+
+
+def experts(folder, logits, gold, store_bytes, array_bytes):
+    """The expert's steps; then what it takes to write as many bytes besides as ours has written: epoch by epoch, and a file of arrays."""
     expert = published_peer.Expert()
     clock = Clock()
     for epoch, rows in enumerate(logits):
@@ -64,6 +71,10 @@ def experts(folder, logits, gold):
     clock.step("log")
     expert.write(os.path.join(folder, "expert.npz"))
     clock.step("compute")
+    for epoch in range(len(logits)):
+        write_bytes(os.path.join(folder, f"bytes_{epoch}"), store_bytes // len(logits))
+    write_bytes(os.path.join(folder, "bytes"), array_bytes)
+    clock.step("bytes")
     return clock.seconds
 
 
@@ -162,7 +173,8 @@ def main():
     for turn in range(TURNS):
         our_turns.append(ours(options.portolan, options.folder, f"store{turn}", *arrays))
         array_turns.append(our_arrays(options.portolan, options.folder, f"arrays{turn}", *arrays))
-        expert_turns.append(experts(options.folder, *arrays[1:]))
+        written = (os.path.join(options.folder, *names) for names in ((f"arrays{turn}", "data.mdb"), ("logged.npy",)))
+        expert_turns.append(experts(options.folder, *arrays[1:], *map(os.path.getsize, written)))
     print(json.dumps({"theirs": their_seconds, "ours": our_turns, "arrays": array_turns, "expert": expert_turns,
                       "difference": largest_difference(options.folder, arrays[0])}))
 

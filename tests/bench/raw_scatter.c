@@ -1,4 +1,4 @@
-/* raw_scatter.c: see raw_scatter.h. */
+/* raw_scatter.c: rows to their places in arrays, the rest of the work left out (raw_scatter.h). */
 #include "raw_scatter.h"
 
 #include "raw_append.h"
