@@ -26,7 +26,7 @@ loss_curves_open(struct loss_curves *curves, const struct dynamics *dynamics, co
 	memset(curves, 0, sizeof(*curves));
 	curves->dynamics = dynamics;
 	curves->place_of = place_of;
-	curves->losses = memory_array(LOSS_CURVES * dynamics->epoch_count, sizeof(*curves->losses), "losses");
+	curves->losses = memory_array(LOSS_CURVES_BATCH * dynamics->epoch_count, sizeof(*curves->losses), "losses");
 	must(store_cursor_open(dynamics->snapshot, &curves->cursor, &failure));
 }
 
@@ -100,7 +100,7 @@ loss_curves_next(struct loss_curves *curves)
 	const size_t blocks = store_snapshot_blocks(curves->dynamics->snapshot);
 	size_t count = 0;
 
-	while (count + WORD <= LOSS_CURVES) {
+	while (count + WORD <= LOSS_CURVES_BATCH) {
 		if (curves->next_word * WORD >= curves->block.rows) {
 			if (curves->next_block == blocks)
 				break;

@@ -7,13 +7,13 @@
 
 #include "measures/dynamics.h"
 
-#define LOSS_CURVES 1024u           /* examples of a batch, at most */
+#define LOSS_CURVES_BATCH 1024u     /* examples of a batch, at most */
 #define LOSS_CURVES_NONE UINT32_MAX /* the place of an example that is not asked for */
 
 struct loss_curves {
 	/* of the batch that was read last: the losses of its examples, one example after another, and the places */
 	float *losses;
-	uint32_t places[LOSS_CURVES];
+	uint32_t places[LOSS_CURVES_BATCH];
 	/* private */
 	const struct dynamics *dynamics;
 	const uint32_t *place_of;
@@ -22,7 +22,8 @@ struct loss_curves {
 	size_t next_block, next_word;
 };
 
-/* Places for all examples of the run, by dense index; each is LOSS_CURVES_NONE. To be released with array_free(). */
+/* Places for all examples of the run, by dense index: a place is the caller's own number of an example. Each is
+ * LOSS_CURVES_NONE. To be released with array_free(). */
 uint32_t *loss_curves_no_places(const struct dynamics *dynamics);
 
 /* Begins to read the examples that have a place in place_of[], which must stay as it is. At an epoch without an

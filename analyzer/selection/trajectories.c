@@ -20,8 +20,8 @@ struct source {
 	const struct dynamics *dynamics;
 	const uint32_t *list; /* dense indices */
 	size_t n;
-	const float *losses; /* example after example; NULL: too many to be held, they are read where they are needed */
-	const uint32_t *count; /* 0, 1, 2 … n − 1, or to LOSS_CURVES − 1, if that is more */
+	const float *losses;     /* example after example; NULL: they are read where they are needed */
+	const uint32_t *numbers; /* 0, 1, 2 … n − 1, or to LOSS_CURVES_BATCH − 1, if that is more */
 };
 
 /* Reads the losses of the examples list[chosen[i]], one after another. */
@@ -48,12 +48,12 @@ static void
 trajectories_assign(const struct source *source, struct k_means *means, uint32_t *labels)
 {
 	CLEANUP_ARRAY uint32_t *places = NULL;
-	uint32_t found[LOSS_CURVES];
+	uint32_t found[LOSS_CURVES_BATCH];
 	struct loss_curves curves;
 
-	memset(labels, 0xff, source->n * sizeof(*labels));
 	if (source->losses) {
-		k_means_assign(means, source->losses, source->count, source->n, labels);
+		memset(labels, 0xff, source->n * sizeof(*labels));
+		k_means_assign(means, source->losses, source->numbers, source->n, labels);
 		return;
 	}
 	places = loss_curves_no_places(source->dynamics);
@@ -62,7 +62,7 @@ trajectories_assign(const struct source *source, struct k_means *means, uint32_t
 	memset(found, 0xff, sizeof(found));
 	loss_curves_open(&curves, source->dynamics, places);
 	for (size_t read; (read = loss_curves_next(&curves)) > 0;) {
-		k_means_assign(means, curves.losses, source->count, read, found);
+		k_means_assign(means, curves.losses, source->numbers, read, found);
 		for (size_t i = 0; i < read; i++)
 			labels[curves.places[i]] = found[i];
 	}
@@ -111,12 +111,12 @@ trajectories_cluster(const struct source *source, struct k_means *means, size_t 
 	CLEANUP_ARRAY uint32_t *drawn = memory_array(n, sizeof(*drawn), "examples to draw from");
 	CLEANUP_ARRAY float *losses = NULL;
 
-	memcpy(drawn, source->count, n * sizeof(*drawn));
+	memcpy(drawn, source->numbers, n * sizeof(*drawn));
 	random_sample(random, drawn, n, sample);
 	if (!source->losses) {
 		losses = memory_array(sample * epochs, sizeof(*losses), "losses of the examples drawn");
 		trajectories_read(source->dynamics, source->list, drawn, sample, losses);
-		memcpy(drawn, source->count, sample * sizeof(*drawn));
+		memcpy(drawn, source->numbers, sample * sizeof(*drawn));
 	}
 	trajectories_fit(means, source->losses ? source->losses : losses, drawn, sample, starts, random);
 	trajectories_assign(source, means, labels);
@@ -154,11 +154,11 @@ trajectories_sort_by_source(const struct trajectories *trajectories, uint32_t *l
 		list[ends[trajectories->sources[trajectories->list[i]]]++] = trajectories->list[i];
 }
 
-/* Orders the examples of each source, and takes from the sources as evenly as they can give. All losses are held, as
- * those of one source may lie anywhere in the store. */
+/* Orders the examples of each source, and takes from the sources as evenly as they can give. All losses are held, as the
+ * store would else be read twice for each source. */
 static void
-trajectories_order_sources(const struct trajectories *trajectories, const uint32_t *count, struct random_state *random,
-                           size_t limit, uint32_t *ranked)
+trajectories_order_sources(const struct trajectories *trajectories, const uint32_t *numbers,
+                           struct random_state *random, size_t limit, uint32_t *ranked)
 {
 	size_t n = trajectories->n, epochs = trajectories->dynamics->epoch_count, used = 0;
 	CLEANUP_ARRAY uint32_t *list = memory_array(n, sizeof(*list), "examples by source");
@@ -168,13 +168,13 @@ trajectories_order_sources(const struct trajectories *trajectories, const uint32
 	CLEANUP_ARRAY float *losses = memory_array(n * epochs, sizeof(*losses), "losses");
 
 	trajectories_sort_by_source(trajectories, list, ends);
-	trajectories_read(trajectories->dynamics, list, count, n, losses);
+	trajectories_read(trajectories->dynamics, list, numbers, n, losses);
 	for (uint32_t number = 0; number < trajectories->source_count; number++) {
 		const struct source source = {.dynamics = trajectories->dynamics,
 		                              .list = list + used,
 		                              .n = ends[number] - used,
 		                              .losses = losses + used * epochs,
-		                              .count = count};
+		                              .numbers = numbers};
 
 		if (source.n > 0)
 			trajectories_order(trajectories, &source, random, source.n, ordered + used);
@@ -187,18 +187,18 @@ trajectories_order_sources(const struct trajectories *trajectories, const uint32
 size_t
 trajectories_rank(const struct trajectories *trajectories, size_t limit, uint32_t *ranked)
 {
-	const size_t n = trajectories->n, counted = n < LOSS_CURVES ? LOSS_CURVES : n;
-	CLEANUP_ARRAY uint32_t *count = memory_array(counted, sizeof(*count), "numbers");
+	const size_t n = trajectories->n, room = n < LOSS_CURVES_BATCH ? LOSS_CURVES_BATCH : n;
+	CLEANUP_ARRAY uint32_t *numbers = memory_array(room, sizeof(*numbers), "numbers of examples");
 	const struct source all = {
-	        .dynamics = trajectories->dynamics, .list = trajectories->list, .n = n, .count = count};
+	        .dynamics = trajectories->dynamics, .list = trajectories->list, .n = n, .numbers = numbers};
 	struct random_state random;
 
-	for (size_t i = 0; i < counted; i++)
-		count[i] = (uint32_t)i;
+	for (size_t i = 0; i < room; i++)
+		numbers[i] = (uint32_t)i;
 	random_seed(&random, trajectories->seed);
 	limit = limit < n ? limit : n;
 	if (trajectories->sources)
-		trajectories_order_sources(trajectories, count, &random, limit, ranked);
+		trajectories_order_sources(trajectories, numbers, &random, limit, ranked);
 	else
 		trajectories_order(trajectories, &all, &random, limit, ranked);
 	return limit;

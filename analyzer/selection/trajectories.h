@@ -30,7 +30,8 @@ struct trajectories {
 };
 
 /* Fills ranked[] with the first `limit` examples at most, and returns how many there are. The losses are those of
- * loss_curves.h. Memory: 4 bytes an epoch for each example drawn; with sources, for each example. */
+ * loss_curves.h. Memory: some 16 bytes for each example, and 4 bytes an epoch for each example drawn; with sources, for
+ * each example. */
 size_t trajectories_rank(const struct trajectories *trajectories, size_t limit, uint32_t *ranked);
 
 #endif

@@ -54,8 +54,8 @@ struct dictionary_id store_dictionary_hash_string(const struct dictionary_table 
 
 #define DICTIONARY_PREPARED 32 /* look-ups under way at once */
 
-/* Sets index[0 … count − 1] to the indices of some ids if these ids have come before, one after another, and have come
- * again up to here: an epoch in the order of the first. False: they are not such ids. */
+/* If ids[] are those whose indices follow the one that was found last, sets index[] to these: an epoch in the order of the
+ * first needs no slots. False: they are not, and nothing has changed. */
 bool store_dictionary_follow(struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count,
                              uint32_t *index);
 

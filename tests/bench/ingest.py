@@ -2,8 +2,8 @@
 
 The limit, measured in turn: the same number of bytes appended to an LMDB in synced commits of 64 KB, 256 KB or 1 MB,
 whichever is fastest. Two figures: until the
-last acknowledgement, and until all of it is readable as columns. A third counts what the second must do: it writes the rows twice, to the log and
-as columns, and brings those that come shuffled to their places.
+last acknowledgement, and until all of it is readable as columns. A third has another limit for the second: all bytes that the storer writes, as the rows are written
+twice, to the log and as columns; and, where they come shuffled, bringing them to their places in memory.
 """
 
 import os
@@ -65,11 +65,13 @@ def run(report, programs, repeats):
             turns = [turn(programs, folder, options) for _ in range(repeats + 1)][1:]
             report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
                          aim=aim, note=f"{processor_of(turns)}; {storer_of(turns, 'first', 'acknowledged')}")
-            report.ratio(f"ingest, {name}: limit for all bytes that the storer writes, and scattering the rows / until columns",
-                         [(t["raw"] * t["all-written"] / t["bytes"] + t["scatter"]) / t["columns"] for t in turns], better="more",
-                         note=f"{statistics.median(t['all-written'] / t['bytes'] for t in turns):.2f} bytes for one of frames; scattering: "
-                              f"{statistics.median(t['scatter'] for t in turns) / OBSERVATIONS * 1e9:.1f} ns an observation; with one thread that writes, "
-                              f"the limit / until columns is {statistics.median(t['raw'] / (t['raw'] * t['all-written'] / t['bytes'] + t['scatter']) for t in turns):.2f} at most")
+            scattering = ", and scattering the rows" if "--shuffled" in options else ""
+            whole = [t["raw"] * t["all-written"] / t["bytes"] + t["scatter"] for t in turns]
+            report.ratio(f"ingest, {name}: limit with all bytes that the storer writes{scattering} / until columns",
+                         [limit / t["columns"] for limit, t in zip(whole, turns)], better="more",
+                         note=f"{statistics.median(t['all-written'] / t['bytes'] for t in turns):.2f} bytes for one of frames"
+                              + (f"; scattering: {statistics.median(t['scatter'] for t in turns) / OBSERVATIONS * 1e9:.1f} ns an observation" if scattering else "")
+                              + f"; one thread that does nothing else has {statistics.median(t['raw'] / limit for limit, t in zip(whole, turns)):.2f} as limit / until columns")
             report.ratio(f"ingest, {name}: limit / until columns", [t["raw"] / t["columns"] for t in turns],
                          aim=aim_columns, better="more",
                          note=f"limit {sum(t['bytes'] for t in turns) / sum(t['raw'] for t in turns) / 1e6:.0f} MB/s; "

@@ -152,7 +152,7 @@ ids_in_the_same_order(void **state)
 			ids[0] = scattered_id(IN_ORDER);
 		for (uint32_t i = 0; i < IN_ORDER; i++)
 			values[i] = prob_of(ids[i], epoch);
-		for (uint32_t from = 0, n; from < IN_ORDER; from += n) { /* the batches are as long as in no other */
+		for (uint32_t from = 0, n; from < IN_ORDER; from += n) { /* batches are as long as in no other epoch */
 			n = IN_ORDER - from < 30 + epoch ? IN_ORDER - from : 30 + epoch;
 			fixture_log(fixture, run,
 			            &(struct fixture_batch){

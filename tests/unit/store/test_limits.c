@@ -560,7 +560,8 @@ an_abort_takes_new_ids_back(void **state)
 	for (uint32_t round = 1; round < 10; round++) {
 		const struct dictionary_table *table = fixture_writer(fixture)->dictionary.tables;
 
-		log_ids(fixture, run, rows + 5, ROWS);
+		log_ids(fixture, run, round % 2 ? rows + 5 : rows,
+		        ROWS); /* those of even rounds come again, in order */
 		log_ids(fixture, run, rows / 2, (uint32_t)rows);
 		store_writer_abort(fixture_writer(fixture));
 		assert_ptr_equal(fixture_writer(fixture)->dictionary.tables, table);
