@@ -4,7 +4,7 @@ collections.Counter over the words of each line, one with pandas (explode, group
 550,000 records of about 20 tokens, three labels, ten planted tokens. The scripts are what one would write for oneself: read the file,
 split texts into words, count, rank, repeat records until the ten worst tokens are balanced, write the file. All find the same numbers:
 the tables are compared, and after up-sampling every one of the ten tokens must be balanced by all. Starting Python is not timed.
-Every turn writes new files: to replace one of 100 MB takes as long as a tenth of `upsample`. What `upsample` must do besides counting, to write its output to
+Every turn writes new files, as to replace a large one takes time for the file that goes. What `upsample` must do besides counting, to write its output to
 the disk, is measured as well.
 """
 
