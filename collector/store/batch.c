@@ -32,32 +32,27 @@ batch_find_parts(const void *record, const struct batch_record *head, struct bat
 	}
 }
 
-void
-store_batch_range(const struct batch *batch, uint32_t *lowest, uint32_t *highest)
+/* Finds the lowest and the highest index. False: one is not below `examples`. */
+static bool
+batch_find_range(struct batch *batch, uint64_t examples)
 {
-	const bool follow = !batch->index && batch->rows;
-	uint32_t least = follow ? batch->first : UINT32_MAX, most = follow ? batch->first + batch->rows - 1 : 0;
+	uint32_t lowest = UINT32_MAX, highest = 0;
 
+	if (!batch->index && (uint64_t)batch->first + batch->rows > examples)
+		return false;
+	if (!batch->index && batch->rows) {
+		lowest = batch->first;
+		highest = batch->first + (batch->rows - 1);
+	}
 	for (uint32_t row = 0; row < batch->rows && batch->index; row++) {
 		const uint32_t index = load_u32(batch->index + 4 * (size_t)row);
 
-		least = index < least ? index : least;
-		most = index > most ? index : most;
+		lowest = index < lowest ? index : lowest;
+		highest = index > highest ? index : highest;
 	}
-	*lowest = least;
-	*highest = most;
-}
-
-static bool
-batch_is_below(const struct batch *batch, uint64_t examples)
-{
-	uint64_t beyond = 0;
-
-	if (!batch->index)
-		return (uint64_t)batch->first + batch->rows <= examples;
-	for (uint32_t row = 0; row < batch->rows; row++)
-		beyond |= load_u32(batch->index + 4 * (size_t)row) >= examples;
-	return !beyond;
+	batch->lowest = lowest;
+	batch->highest = highest;
+	return batch->rows == 0 || highest < examples;
 }
 
 bool
@@ -75,5 +70,5 @@ store_batch_open(const void *record, size_t size, uint64_t examples, uint32_t se
 	    store_batch_size(head.rows, head.columns, head.first == BATCH_SCATTERED) != size)
 		return false;
 	batch_find_parts(record, &head, batch);
-	return batch_is_below(batch, examples);
+	return batch_find_range(batch, examples);
 }

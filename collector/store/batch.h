@@ -15,6 +15,7 @@ struct batch {
 	uint64_t position;                     /* in its epoch's log; set by store_catalog_next_batch() */
 	uint64_t columns;                      /* mask, in which STORE_SESSION never is */
 	uint32_t first;                        /* index of row 0; BATCH_SCATTERED: see `index` */
+	uint32_t lowest, highest;              /* index; UINT32_MAX and 0 if there are no rows */
 	const uint8_t *index;                  /* uint32[rows], unaligned; NULL: first, first + 1, … */
 	const uint8_t *data[STORE_COLUMN_MAX]; /* unaligned; NULL if the mask does not have the column */
 };
@@ -24,9 +25,6 @@ size_t store_batch_size(uint32_t rows, uint64_t columns, bool scattered);
 
 /* False if the record is damaged, or an index is not below `examples`, or the session not below `sessions`. */
 bool store_batch_open(const void *record, size_t size, uint64_t examples, uint32_t sessions, struct batch *batch);
-
-/* The lowest and the highest index of a batch; UINT32_MAX and 0 if it has no rows. */
-void store_batch_range(const struct batch *batch, uint32_t *lowest, uint32_t *highest);
 
 static inline uint32_t
 store_batch_index(const struct batch *batch, uint32_t row)

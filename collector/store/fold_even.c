@@ -36,24 +36,34 @@ even_index(const struct batch *batch, uint32_t row)
 	return load_u32(batch->index + 4 * (size_t)row);
 }
 
-/* Marks the places of the first rows as present, as far as they are free. Returns how many these are. */
+/* Copies the columns that every observation has from the first rows to their places, as far as these are free, and marks
+ * them as present. Returns how many rows these are. One pass: each place is looked up once. */
 static uint32_t
-even_take_free(const struct batch *batch, uint64_t *present)
+even_put_observations(const struct merge_shared *shared, const struct batch *batch)
 {
+	uint64_t *restrict present = shared->present[STORE_GOLD_PROB];
+	uint64_t *restrict correct = shared->values[STORE_CORRECT];
+	uint32_t *restrict gold_prob = shared->values[STORE_GOLD_PROB];
+	const uint8_t *restrict index = batch->index;
+	const uint8_t *restrict from_prob = batch->data[STORE_GOLD_PROB];
+	const uint8_t *restrict from_correct = batch->data[STORE_CORRECT];
 	uint32_t row;
 
 	for (row = 0; row < batch->rows; row++) {
-		const uint32_t index = even_index(batch, row);
-		const uint64_t bit = UINT64_C(1) << (index % 64);
+		const uint32_t at = load_u32(index + 4 * (size_t)row);
+		const uint64_t bit = UINT64_C(1) << (at % 64), word = present[at / 64];
 
-		if (present[index / 64] & bit)
+		if (word & bit)
 			break;
-		present[index / 64] |= bit;
+		present[at / 64] = word | bit;
+		gold_prob[at] = load_u32(from_prob + 4 * (size_t)row);
+		/* the place was free, so its bit is 0 */
+		correct[at / 64] |= (uint64_t)(from_correct[row / 8] >> (row % 8) & 1) << (at % 64);
 	}
 	return row;
 }
 
-/* Copies a column's values of the first rows to their places, which were free: so their bits are 0. */
+/* Copies the first rows' values of a column that not every observation has. */
 static void
 even_put_column(const struct merge_shared *shared, const struct batch *batch, unsigned column, uint32_t rows)
 {
@@ -68,7 +78,7 @@ even_put_column(const struct merge_shared *shared, const struct batch *batch, un
 
 		words[index / 64] |= (uint64_t)(data[row / 8] >> (row % 8) & 1) << (index % 64);
 	}
-	for (uint32_t row = 0; row < rows && !column_is_implied(column); row++)
+	for (uint32_t row = 0; row < rows; row++)
 		bit_set(shared->present[column], even_index(batch, row));
 }
 
@@ -93,21 +103,21 @@ int
 store_fold_even(const struct store_fold *fold, const struct batch *batch, uint32_t *rows)
 {
 	const struct merge_shared *shared = fold->shared;
-	uint32_t lowest, highest, first, last, *session;
+	const uint32_t first = batch->lowest / STORE_CHUNK, last = batch->highest / STORE_CHUNK;
+	const uint64_t implied = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
+	uint32_t *session;
 	bool have_sessions;
 
 	*rows = 0;
-	store_batch_range(batch, &lowest, &highest);
-	first = lowest / STORE_CHUNK;
-	last = highest / STORE_CHUNK;
 	/* With fewer rows than chunks, to ask each chunk would take longer than it saves. */
-	if (batch->rows == 0 || batch->rows <= last - first || !even_are_alike(fold, batch, first, last))
+	if (batch->rows == 0 || batch->rows <= last - first || implied & ~batch->columns ||
+	    !even_are_alike(fold, batch, first, last))
 		return 0;
 	have_sessions = fold->chunks[first]->epoch.columns & STORE_COLUMN_BIT(STORE_SESSION);
-	*rows = even_take_free(batch, shared->present[STORE_GOLD_PROB]);
+	*rows = even_put_observations(shared, batch);
 	for (uint32_t number = first; number <= last; number++)
 		fold->chunks[number]->epoch.rows = store_chunk_rows(fold->rows_of_run, number);
-	for (uint64_t mask = batch->columns & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
+	for (uint64_t mask = batch->columns & ~implied & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
 		even_put_column(shared, batch, mask_first(mask), *rows);
 	session = shared->values[STORE_SESSION];
 	for (uint32_t row = 0; row < *rows && have_sessions; row++)

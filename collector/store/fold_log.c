@@ -172,15 +172,6 @@ fold_merge_stretch(struct store_fold *fold, const struct batch *batch, uint32_t 
 	return rc ? store_fold_out_of_memory(fold, error) : 0;
 }
 
-static struct fold_span
-fold_span_of(const struct batch *batch)
-{
-	uint32_t lowest, highest;
-
-	store_batch_range(batch, &lowest, &highest);
-	return (struct fold_span){.first = lowest / STORE_CHUNK, .last = highest / STORE_CHUNK};
-}
-
 /* The span of the entry at fold->position; NULL: the fold has no spans. */
 static struct fold_span *
 fold_find_span(const struct store_fold *fold)
@@ -191,7 +182,8 @@ fold_find_span(const struct store_fold *fold)
 static void
 fold_note_span(const struct store_fold *fold, const struct batch *batch)
 {
-	struct fold_span *span = fold_find_span(fold), more = fold_span_of(batch);
+	struct fold_span *span = fold_find_span(fold);
+	const struct fold_span more = {.first = batch->lowest / STORE_CHUNK, .last = batch->highest / STORE_CHUNK};
 
 	if ((fold->position - fold->begin) % fold->per_span == 0) {
 		*span = more;

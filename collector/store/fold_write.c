@@ -69,14 +69,18 @@ pack_is_constant(const uint32_t *values, const struct packed *packed, uint32_t *
 	bool found = false;
 
 	for (uint32_t base = 0; base < packed->rows; base += 64) {
-		for (uint64_t word = packed->words[base / 64]; word; word &= word - 1) {
-			uint32_t here = values[base + (uint32_t)__builtin_ctzll(word)];
+		uint64_t word = packed->words[base / 64];
+		uint32_t differing = 0;
 
-			if (found && here != *value)
-				return false;
-			*value = here;
-			found = true;
-		}
+		if (word && !found)
+			*value = values[base + (uint32_t)__builtin_ctzll(word)];
+		found |= word != 0;
+		for (uint32_t i = 0; i < 64 && word == UINT64_MAX; i++)
+			differing |= values[base + i] ^ *value;
+		for (; word && word != UINT64_MAX; word &= word - 1)
+			differing |= values[base + (uint32_t)__builtin_ctzll(word)] ^ *value;
+		if (differing)
+			return false;
 	}
 	return true;
 }

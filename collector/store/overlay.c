@@ -29,12 +29,11 @@ overlay_find_range(const struct overlay *overlay, size_t first_batch, struct ove
 	size_t total = 0;
 
 	for (size_t b = first_batch; b < overlay->batch_count; b++) {
-		uint32_t low, high;
+		const struct batch *batch = &overlay->batches[b];
 
-		store_batch_range(&overlay->batches[b], &low, &high);
-		least = low < least ? low : least;
-		most = high > most ? high : most;
-		total += overlay->batches[b].rows;
+		least = batch->lowest < least ? batch->lowest : least;
+		most = batch->highest > most ? batch->highest : most;
+		total += batch->rows;
 	}
 	part->from = least / STORE_CHUNK;
 	part->chunks = total ? most / STORE_CHUNK - part->from + 1 : 0;

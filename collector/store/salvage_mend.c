@@ -44,7 +44,6 @@ mend_end_of(struct salvage_copy *copy, enum store_db db, const struct view_walk 
 {
 	const uint8_t *key = walk->key.mv_data, *body = (uint8_t *)walk->value.mv_data + RECORD_HEADER;
 	struct ids_segment segment;
-	uint32_t lowest, highest;
 	struct batch batch;
 
 	if (db == DB_IDS && store_ids_open(body, walk->value.mv_size - RECORD_HEADER, &segment)) {
@@ -57,8 +56,7 @@ mend_end_of(struct salvage_copy *copy, enum store_db db, const struct view_walk 
 	    !store_batch_open(walk->value.mv_data, walk->value.mv_size, STORE_MAX_EXAMPLES, UINT32_MAX, &batch) ||
 	    !batch.rows)
 		return 0;
-	store_batch_range(&batch, &lowest, &highest);
-	return highest + 1ull;
+	return batch.highest + 1ull;
 }
 
 /* The number of examples, from the records that name them. */
