@@ -2,6 +2,8 @@
  * measure wherever the data allow it. */
 #include "axis.h"
 
+#include "base/widths.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,8 +23,30 @@ map_range_widen(struct map_range *range, double value)
 void
 map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		map_range_widen(range, column->values[order[i]]);
+	struct map_range all = *range;
+
+	for (size_t i = 0; i < n; i++) {
+		double value = column->values[order[i]];
+
+		if (!isfinite(value))
+			continue;
+		all.least = value < all.least ? value : all.least;
+		all.most = value > all.most ? value : all.most;
+	}
+	*range = all;
+}
+
+FOR_EACH_WIDTH void
+map_bins(const double *restrict values, size_t n, double low, double high, unsigned bins, uint32_t *restrict numbers)
+{
+	const double last = bins - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		double bin = (values[i] - low) / (high - low) * bins;
+
+		bin = bin > 0 ? bin : 0;
+		numbers[i] = (uint32_t)(int32_t)(bin < last ? bin : last);
+	}
 }
 
 /* The least round number that is not below `rough`: 1, 2 or 5 times a power of ten. */

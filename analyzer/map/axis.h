@@ -56,7 +56,7 @@ void map_axis_make(struct map_axis *axis, const struct map_column *column, struc
 struct map_range map_axis_values(const struct map_axis *axis);
 
 /* The number of the bin that the value is in, of `bins` bins between low and high; for a value outside, of the nearest
- * bin. Inline, since a map bins every example four times. */
+ * bin. map_bins() finds those of n numbers. */
 static inline unsigned
 map_bin(double value, double low, double high, unsigned bins)
 {
@@ -64,6 +64,8 @@ map_bin(double value, double low, double high, unsigned bins)
 
 	return bin > 0 ? bin < bins ? (unsigned)bin : bins - 1 : 0;
 }
+
+void map_bins(const double *values, size_t n, double low, double high, unsigned bins, uint32_t *numbers);
 
 /* The step between tics that cut a range into about five parts. */
 double map_axis_step(double range);

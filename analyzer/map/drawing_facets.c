@@ -96,13 +96,14 @@ map_drawing_facets(struct map_drawing *drawing)
 	for (unsigned k = 0; k < all->level_count; k++) {
 		struct map_data *facet = &drawing->facets[drawing->facet_count++];
 
-		*facet = (struct map_data){.axes = all->axes,
-		                           .colouring = all->colouring,
-		                           .examples = all->levels[k].examples,
-		                           .shown = all->shown, /* so that all facets have markers of one size */
-		                           .level_count = all->level_count + 1,
-		                           .scale = drawing->grid.scale,
-		                           .points = memory_new(all->point_count, sizeof(*facet->points))};
+		*facet = (struct map_data){
+		        .axes = all->axes,
+		        .colouring = all->colouring,
+		        .examples = all->levels[k].examples,
+		        .shown = all->shown, /* so that all facets have markers of one size */
+		        .level_count = all->level_count + 1,
+		        .scale = drawing->grid.scale,
+		        .points = memory_array(all->point_count, sizeof(*facet->points), "points of a facet")};
 		memcpy(facet->levels, all->levels, sizeof(facet->levels));
 		facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_BELOW};
 		map_facet_copy_points(facet, all, k, false);

@@ -15,9 +15,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Draws one picture, of the facets, or of `count` maps from `first` on. Its draft is open. */
+/* Draws one picture, of the facets, or of `count` maps from `first` on. Its draft is open. While gnuplot draws, the
+ * memory of the runs' columns is given back, which the maps no longer need. */
 static void
-map_drawing_picture(const struct map_drawing *drawing, struct picture_draft *draft, size_t first, size_t count)
+map_drawing_picture(struct map_drawing *drawing, struct picture_draft *draft, size_t first, size_t count)
 {
 	const struct map_request *request = drawing->request;
 	const struct map_layout *layout = &drawing->layout;
@@ -44,6 +45,9 @@ map_drawing_picture(const struct map_drawing *drawing, struct picture_draft *dra
 
 		output_bytes(&draft->data, data, bytes);
 	}
+	picture_draw(draft);
+	for (size_t s = 0; s < drawing->source_count; s++)
+		map_source_drop_values(&drawing->sources[s]);
 	picture_end(draft);
 }
 
@@ -54,7 +58,7 @@ map_frame_path(const struct map_drawing *drawing, size_t index)
 }
 
 static void
-map_drawing_frame(const struct map_drawing *drawing, size_t index)
+map_drawing_frame(struct map_drawing *drawing, size_t index)
 {
 	CLEANUP_FREE char *path = map_frame_path(drawing, index);
 	struct picture_draft draft;
@@ -68,7 +72,7 @@ map_drawing_frame(const struct map_drawing *drawing, size_t index)
 }
 
 static void
-map_drawing_frames(const struct map_drawing *drawing)
+map_drawing_frames(struct map_drawing *drawing)
 {
 	const char *folder = drawing->request->frames;
 	struct progress progress;

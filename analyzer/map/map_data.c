@@ -2,13 +2,15 @@
  * and the difference of two maps. */
 #include "map_data.h"
 
+#include "base/arrays.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 void
 map_data_free(struct map_data *data)
 {
-	free(data->points);
+	array_free(data->points);
 	free(data->counts);
 	free(data->means);
 	*data = (struct map_data){0};

@@ -62,22 +62,48 @@ struct map_cell {
 	uint64_t examples, valued;
 };
 
+#define AHEAD 16   /* points */
+#define BLOCK 256u /* examples that are counted at a time: their columns fit into the first cache */
+
+/* Some examples that have a place in the map, one after another. */
+struct map_block {
+	size_t n;
+	double x[BLOCK], y[BLOCK], colour[BLOCK];
+	int64_t weight[BLOCK];
+	uint32_t across[BLOCK], up[BLOCK]; /* numbers of bins, or of a cell's column and row */
+};
+
 static bool
 map_has_place(const struct map_input *input, uint32_t row)
 {
 	return isfinite(input->x.values[row]) && isfinite(input->y.values[row]);
 }
 
-static uint64_t
-map_weight(const struct map_input *input, uint32_t row)
+/* Takes those of the part's examples `from` … `end` − 1 that have a place. */
+static void
+map_take_block(const struct map_input *part, size_t from, size_t end, struct map_block *block)
 {
-	return input->weights ? (uint64_t)input->weights[row] : 1;
+	size_t n = 0;
+
+	for (size_t i = from; i < end; i++) {
+		const uint32_t row = part->order[i];
+
+		block->x[n] = part->x.values[row];
+		block->y[n] = part->y.values[row];
+		block->colour[n] = part->colour.values ? part->colour.values[row] : NAN;
+		block->weight[n] = part->weights ? (int64_t)part->weights[row] : 1;
+		n += map_has_place(part, row);
+	}
+	block->n = n;
 }
 
 static void
-map_add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value, uint64_t weight)
+map_add_bins(uint64_t bins[MAP_BINS], const struct map_axis *axis, const double *values, const struct map_block *block,
+             uint32_t numbers[BLOCK])
 {
-	bins[map_bin(value, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins)] += weight;
+	map_bins(values, block->n, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins, numbers);
+	for (size_t i = 0; i < block->n; i++)
+		bins[numbers[i]] += (uint64_t)block->weight[i];
 }
 
 /* The number of the level that an example's colour value belongs to. */
@@ -87,58 +113,46 @@ map_maker_level(const struct map_data *data, double value, size_t epochs)
 	return data->colouring == MAP_BY_CATEGORY ? (unsigned)value : map_level_of(value, epochs);
 }
 
+/* Counts the examples by the bins of the histograms, and by level. */
 static void
-map_count_bins(const struct map_input *input, struct map_data *data, size_t epochs)
+map_count_bins(struct map_block *block, struct map_data *data, size_t epochs)
 {
-	for (size_t i = 0; i < input->n; i++) {
-		uint32_t row = input->order[i];
-		uint64_t weight = map_weight(input, row);
+	const struct map_axis *colour = &data->axes.colour;
 
-		if (!map_has_place(input, row))
-			continue;
-		data->examples += weight;
-		map_add_bin(data->x_bins, &data->axes.x, input->x.values[row], weight);
-		map_add_bin(data->y_bins, &data->axes.y, input->y.values[row], weight);
+	map_add_bins(data->x_bins, &data->axes.x, block->x, block, block->across);
+	map_add_bins(data->y_bins, &data->axes.y, block->y, block, block->up);
+	for (size_t i = 0; i < block->n; i++) {
+		const double value = block->colour[i];
+		const int64_t weight = block->weight[i];
+
+		data->examples += (uint64_t)weight;
 		if (data->level_count > 0) {
-			struct map_level *level =
-			        &data->levels[map_maker_level(data, input->colour.values[row], epochs)];
+			struct map_level *level = &data->levels[map_maker_level(data, value, epochs)];
 
-			level->examples += weight;
-			level->sum += input->y.values[row] * (double)weight;
-		} else if (data->colouring == MAP_BY_VALUE && isfinite(input->colour.values[row])) {
-			map_add_bin(data->colour_bins, &data->axes.colour, input->colour.values[row], weight);
+			level->examples += (uint64_t)weight;
+			level->sum += block->y[i] * (double)weight;
+		} else if (data->colouring == MAP_BY_VALUE && isfinite(value)) {
+			data->colour_bins[map_bin(value, colour->low, colour->low + colour->bins * colour->bin_width,
+			                          colour->bins)] += (uint64_t)weight;
 		} else if (data->colouring == MAP_BY_VALUE) {
-			data->without_colour += weight;
+			data->without_colour += (uint64_t)weight;
 		}
 	}
 }
 
-static size_t
-map_cell_at(const struct map_input *input, const struct map_axes *axes, uint32_t row)
-{
-	unsigned x = map_bin(input->x.values[row], axes->x.from, axes->x.to, axes->cells_x);
-	unsigned y = map_bin(input->y.values[row], axes->y.from, axes->y.to, axes->cells_y);
-
-	return (size_t)y * axes->cells_x + x;
-}
-
 static void
-map_count_cells(const struct map_input *input, struct map_cell *cells, const struct map_axes *axes)
+map_count_cells(struct map_block *block, struct map_cell *cells, const struct map_axes *axes)
 {
-	for (size_t i = 0; i < input->n; i++) {
-		uint32_t row = input->order[i];
-		double value = input->colour.values ? input->colour.values[row] : NAN;
-		uint64_t weight = map_weight(input, row);
-		struct map_cell *cell;
+	map_bins(block->x, block->n, axes->x.from, axes->x.to, axes->cells_x, block->across);
+	map_bins(block->y, block->n, axes->y.from, axes->y.to, axes->cells_y, block->up);
+	for (size_t i = 0; i < block->n; i++) {
+		struct map_cell *cell = &cells[(size_t)block->up[i] * axes->cells_x + block->across[i]];
 
-		if (!map_has_place(input, row))
+		cell->examples += (uint64_t)block->weight[i];
+		if (!isfinite(block->colour[i]))
 			continue;
-		cell = &cells[map_cell_at(input, axes, row)];
-		cell->examples += weight;
-		if (!isfinite(value))
-			continue;
-		cell->sum += value * (double)weight;
-		cell->valued += weight;
+		cell->sum += block->colour[i] * (double)block->weight[i];
+		cell->valued += (uint64_t)block->weight[i];
 	}
 }
 
@@ -239,10 +253,14 @@ static void
 map_maker_add_points(struct map_maker *maker, const struct map_input *part)
 {
 	const struct map_sample *sample = maker->sample;
+	const struct sort_item *item = sample->items + maker->next, *end = sample->items + sample->count;
 
-	for (; maker->next < sample->count && sample->items[maker->next].key < (uint64_t)part->first + part->rows;
-	     maker->next++)
-		map_maker_add_point(maker, part, (uint32_t)sample->items[maker->next].key - part->first);
+	for (; item < end && item->key < (uint64_t)part->first + part->rows; item++, maker->next++) {
+		/* Points lie in drawing order, which is random: the one after the next few is fetched meanwhile. */
+		if (end - item > AHEAD)
+			__builtin_prefetch(&maker->data->points[2 * (size_t)item[AHEAD].value], 1);
+		map_maker_add_point(maker, part, (uint32_t)item->key - part->first);
+	}
 }
 
 /* Closes the gaps among the points. An example of the sample that has no place left a gap: a point whose edge is 0. */
@@ -262,15 +280,17 @@ map_close_gaps(struct map_data *data, size_t count)
  * is the mean of its region's examples; for the ambiguous ones, which spread widest, that of the most ambiguous tenth
  * of all examples. */
 static void
-map_maker_add_regions(struct map_maker *maker, const struct map_input *part)
+map_count_regions(struct map_maker *maker, const struct map_block *block)
 {
-	for (size_t i = 0; i < part->n; i++) {
-		uint32_t row = part->order[i];
-		double x = part->x.values[row], y = part->y.values[row];
-		enum region region = region_of(x, y, &maker->cuts->regions);
+	const struct region_cuts cuts = maker->cuts->regions;
+	const double tip = maker->cuts->tip;
+
+	for (size_t i = 0; i < block->n; i++) {
+		const double x = block->x[i], y = block->y[i];
+		const enum region region = region_of(x, y, &cuts);
 
 		maker->data->region_examples[region]++;
-		if (region == REGION_AMBIGUOUS && x < maker->cuts->tip)
+		if (region == REGION_AMBIGUOUS && x < tip)
 			continue;
 		maker->sums[region][0] += x;
 		maker->sums[region][1] += y;
@@ -309,7 +329,7 @@ map_maker_begin(struct map_maker *maker, const struct map_input *input, const st
 	        .axes = *axes,
 	        .colouring = input->colouring,
 	        .scale = maker->options->scale,
-	        .points = memory_new(2 * maker->sample->count, sizeof(*data->points)),
+	        .points = memory_array(2 * maker->sample->count, sizeof(*data->points), "points of a map"),
 	        .counts = memory_new(cells, sizeof(*data->counts)),
 	        .means = memory_new(cells, sizeof(*data->means)),
 	};
@@ -327,11 +347,16 @@ map_maker_begin(struct map_maker *maker, const struct map_input *input, const st
 void
 map_maker_add(struct map_maker *maker, const struct map_input *part)
 {
-	map_count_bins(part, maker->data, maker->input->epochs);
-	map_count_cells(part, maker->cells, &maker->data->axes);
+	struct map_block block;
+
+	for (size_t from = 0; from < part->n; from += BLOCK) {
+		map_take_block(part, from, part->n - from < BLOCK ? part->n : from + BLOCK, &block);
+		map_count_bins(&block, maker->data, maker->input->epochs);
+		map_count_cells(&block, maker->cells, &maker->data->axes);
+		if (maker->cuts)
+			map_count_regions(maker, &block);
+	}
 	map_maker_add_points(maker, part);
-	if (maker->cuts)
-		map_maker_add_regions(maker, part);
 }
 
 void

@@ -15,6 +15,7 @@
 #include "die/memory.h"
 
 #include <math.h>
+#include <string.h>
 
 #define CELL 0.5
 #define COLUMNS ((size_t)((MAP_RIGHT - MAP_LEFT) / CELL))
@@ -150,6 +151,21 @@ marker_reaches(const struct metrics *metrics, int shape, double radius, double x
 	}
 }
 
+/* How far a marker of radius 1 reaches to a side, at most. */
+static double
+marker_reach(const struct metrics *metrics, int shape)
+{
+	switch (shape) {
+	case DIAMOND:
+		return metrics->diamond;
+	case TRIANGLE:
+	case TRIANGLE_DOWN:
+		return fmax(metrics->triangle_half_width, fmax(metrics->triangle_apex, metrics->triangle_base));
+	default:
+		return 1;
+	}
+}
+
 /* The frame of the scatter, in cells. */
 struct canvas {
 	const struct metrics *metrics;
@@ -169,23 +185,61 @@ canvas_extent(double middle, double reach, size_t cells)
 	return (struct extent){from > 0 ? (size_t)from : 0, to < (double)cells ? (size_t)to : cells};
 }
 
-/* Visits the cells whose middle a marker at x, y covers. With `take`: marks these cells as taken. Without: returns
- * whether one of them is free, or there are none. */
-static bool
-canvas_visit(const struct canvas *canvas, int shape, double size, double x, double y, bool take)
+/* A marker that stands on the canvas. */
+struct mark {
+	int shape;
+	double radius, x, y;
+	struct extent columns, rows; /* all cells that it may reach */
+};
+
+static struct mark
+canvas_mark(const struct canvas *canvas, int shape, double size, double x, double y)
 {
-	double radius = size * canvas->metrics->radius;
-	struct extent columns = canvas_extent(x, 1.5 * radius, COLUMNS), rows = canvas_extent(y, 1.5 * radius, ROWS);
+	const double radius = size * canvas->metrics->radius, reach = radius * marker_reach(canvas->metrics, shape);
+
+	return (struct mark){.shape = shape,
+	                     .radius = radius,
+	                     .x = x,
+	                     .y = y,
+	                     .columns = canvas_extent(x, reach, COLUMNS),
+	                     .rows = canvas_extent(y, reach, ROWS)};
+}
+
+/* Does the mark cover the middle of the cell? */
+static bool
+canvas_covers(const struct canvas *canvas, const struct mark *mark, double column, double row)
+{
+	return marker_reaches(canvas->metrics, mark->shape, mark->radius, (column + 0.5) * CELL - mark->x,
+	                      (row + 0.5) * CELL - mark->y);
+}
+
+/* Is the mark surely hidden? Then all cells that it may reach are taken, and it covers the one that it stands in. So it
+ * is with most marks of a large map, and it takes less time to find than which cells they cover. */
+static bool
+canvas_is_full(const struct canvas *canvas, const struct mark *mark)
+{
+	for (size_t row = mark->rows.from; row < mark->rows.to; row++)
+		if (memchr(canvas->taken + row * COLUMNS + mark->columns.from, 0,
+		           mark->columns.to - mark->columns.from))
+			return false;
+	return mark->x < COLUMNS * CELL && mark->y < ROWS * CELL &&
+	       canvas_covers(canvas, mark, floor(mark->x / CELL), floor(mark->y / CELL));
+}
+
+/* Visits the cells that a mark covers. With `take`: marks these cells as taken. Without: returns whether one of them is
+ * free, or there are none. */
+static bool
+canvas_visit(const struct canvas *canvas, const struct mark *mark, bool take)
+{
 	bool any = false;
 
-	for (size_t row = rows.from; row < rows.to; row++) {
-		for (size_t column = columns.from; column < columns.to; column++) {
+	for (size_t row = mark->rows.from; row < mark->rows.to; row++) {
+		for (size_t column = mark->columns.from; column < mark->columns.to; column++) {
 			uint8_t *cell = &canvas->taken[row * COLUMNS + column];
 
 			if (any && *cell)
-				continue; /* nothing new: it is taken, and the marker is known to cover a cell */
-			if (!marker_reaches(canvas->metrics, shape, radius, ((double)column + 0.5) * CELL - x,
-			                    ((double)row + 0.5) * CELL - y))
+				continue; /* nothing new: it is taken, and the mark is known to cover a cell */
+			if (!canvas_covers(canvas, mark, (double)column, (double)row))
 				continue;
 			any = true;
 			if (take)
@@ -201,11 +255,15 @@ canvas_visit(const struct canvas *canvas, int shape, double size, double x, doub
 static bool
 canvas_paint(const struct canvas *canvas, const struct map_marker *marker, double x, double y)
 {
+	struct mark mark;
+
 	if (!(x >= 0 && y >= 0 && x <= MAP_RIGHT - MAP_LEFT && y <= MAP_TOP - MAP_BOTTOM))
 		return true; /* a damaged store may have any value, NaN too; gnuplot copes with that */
-	if (!canvas_visit(canvas, marker->shape, marker->size, x, y, false))
+	mark = canvas_mark(canvas, marker->shape, marker->size, x, y);
+	if (canvas_is_full(canvas, &mark) || !canvas_visit(canvas, &mark, false))
 		return false;
-	canvas_visit(canvas, marker->edge_shape, marker->edge_size, x, y, true);
+	mark = canvas_mark(canvas, marker->edge_shape, marker->edge_size, x, y);
+	canvas_visit(canvas, &mark, true);
 	return true;
 }
 
@@ -221,16 +279,20 @@ map_leave_out_hidden(struct map_data *data, enum picture_format format)
 	CLEANUP_FREE uint8_t *taken = memory_new(ROWS * COLUMNS, 1);
 	const struct canvas canvas = {map_metrics(format), taken};
 	size_t first = data->point_count; /* points from here on are kept */
+	struct map_marker markers[MAP_SLOTS];
 
+	for (unsigned slot = 0; slot < MAP_SLOTS; slot++) {
+		markers[slot] = map_marker(data, format, slot);
+		if (data->scale > 0) { /* the canvas has the size of a whole map's frame */
+			markers[slot].size /= data->scale;
+			markers[slot].edge_size /= data->scale;
+		}
+	}
 	for (size_t i = data->point_count; i > 0; i -= 2) { /* a marker, and its edge before it */
 		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
-		struct map_marker marker = map_marker(data, format, map_point_slot(data, &point));
 
-		if (data->scale > 0) { /* the canvas has the size of a whole map's frame */
-			marker.size /= data->scale;
-			marker.edge_size /= data->scale;
-		}
-		if (!canvas_paint(&canvas, &marker, map_x(&data->axes, (double)point.x) - MAP_LEFT,
+		if (!canvas_paint(&canvas, &markers[map_point_slot(data, &point)],
+		                  map_x(&data->axes, (double)point.x) - MAP_LEFT,
 		                  map_y(&data->axes, (double)point.y) - MAP_BOTTOM))
 			continue;
 		data->points[--first] = point;

@@ -83,12 +83,23 @@ map_source_list_drawn(struct map_source *source, const struct map_source_request
 }
 
 void
-map_source_free(struct map_source *source)
+map_source_drop_values(struct map_source *source)
 {
 	array_free(source->drawn);
 	array_free(source->colour_values);
 	array_free(source->cell_values);
 	array_free(source->category);
+	source->drawn = NULL;
+	source->colour_values = source->cell_values = NULL;
+	source->category = NULL;
+	if (source->is_run)
+		dynamics_drop_values(&source->dynamics);
+}
+
+void
+map_source_free(struct map_source *source)
+{
+	map_source_drop_values(source);
 	corrected_free(&source->corrected);
 	names_free(&source->categories);
 	free(source->colour_name);

@@ -83,6 +83,8 @@ void map_source_rank(struct map_source *sources, size_t count);
 __attribute__((noreturn)) void map_source_no_measure(const struct dynamics *dynamics, const char *option,
                                                      const char *name);
 
+/* Gives back the memory of what stands for each example, early: for when the maps are made. */
+void map_source_drop_values(struct map_source *source);
 void map_source_free(struct map_source *source);
 
 /* Makes the map of the source. `input` is the source's own, except for grids, levels and labels. *sample becomes the

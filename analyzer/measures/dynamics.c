@@ -24,14 +24,24 @@
 #define USER_COLUMNS (~UINT64_C(0) << STORE_COLUMN_USER)
 
 void
+dynamics_drop_values(struct dynamics *dynamics)
+{
+	for (size_t i = 0; i < dynamics->column_count; i++) {
+		array_free(dynamics->columns[i].values);
+		dynamics->columns[i].values = NULL;
+	}
+	array_free(dynamics->gold);
+	array_free(dynamics->order);
+	dynamics->gold = NULL;
+	dynamics->order = NULL;
+	ids_free(&dynamics->ids);
+}
+
+void
 dynamics_free(struct dynamics *dynamics)
 {
-	for (size_t i = 0; i < dynamics->column_count; i++)
-		array_free(dynamics->columns[i].values);
-	array_free(dynamics->gold);
+	dynamics_drop_values(dynamics);
 	free(dynamics->trend);
-	array_free(dynamics->order);
-	ids_free(&dynamics->ids);
 	store_snapshot_close(dynamics->snapshot);
 	if (!dynamics->store_borrowed)
 		store_close(dynamics->store);

@@ -30,6 +30,9 @@ int dynamics_load(struct dynamics *dynamics, const struct run_query *query, cons
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
 
+/* Gives back the memory of the columns, ids, gold labels and order, early; what describes the run stays. */
+void dynamics_drop_values(struct dynamics *dynamics);
+
 /* Ends the snapshot, and keeps the arrays: for callers that keep loaded dynamics for long. */
 void dynamics_detach(struct dynamics *dynamics);
 

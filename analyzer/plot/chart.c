@@ -434,5 +434,6 @@ chart_draw(const struct chart *given, const struct picture *picture)
 	picture_open(&draft, picture);
 	picture_begin(&draft, &page);
 	chart_write_script(draft.script, &chart, &layout);
+	picture_draw(&draft);
 	picture_end(&draft);
 }

@@ -77,15 +77,23 @@ gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool u
 }
 
 void
-gnuplot_draw(const struct gnuplot *gnuplot, int script)
+gnuplot_draw(struct gnuplot *gnuplot, int script)
 {
-	char load[48], said[300];
-	int length = snprintf(load, sizeof(load), "load '/dev/fd/%d'\n", script), status;
-	ssize_t written = write(gnuplot->gate[1], load,
-	                        (size_t)length); /* this cannot raise SIGPIPE: the reading end is open here, too */
+	char load[48];
+	int length = snprintf(load, sizeof(load), "load '/dev/fd/%d'\n", script);
 
+	/* This cannot raise SIGPIPE: the reading end is open here, too. */
+	gnuplot->told = write(gnuplot->gate[1], load, (size_t)length) == length;
 	close(gnuplot->gate[0]);
 	close(gnuplot->gate[1]);
+}
+
+void
+gnuplot_wait(const struct gnuplot *gnuplot)
+{
+	char said[300];
+	int status;
+
 	gnuplot_read_messages(gnuplot->messages, said, sizeof(said));
 	close(gnuplot->messages);
 	status = program_wait(gnuplot->child);
@@ -95,7 +103,7 @@ gnuplot_draw(const struct gnuplot *gnuplot, int script)
 	 * this status. */
 	if (WEXITSTATUS(status) == 127 && !said[0])
 		gnuplot_is_missing();
-	if (written != length || WEXITSTATUS(status) != 0)
+	if (!gnuplot->told || WEXITSTATUS(status) != 0)
 		die("gnuplot failed: %s", said[0] ? said : "it said nothing");
 }
 

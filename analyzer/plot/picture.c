@@ -291,23 +291,31 @@ picture_is_whole(enum picture_format format, int fd)
 	return memmem(tail, TAIL, formats[format].mark, formats[format].mark_size) != NULL;
 }
 
-static void
+void
 picture_draw(struct picture_draft *draft)
+{
+	if (fclose(draft->script) != 0)
+		memory_need(NULL);
+	picture_write_script(draft);
+	if (draft->picture->kind == PICTURE_MAP)
+		must(output_flush(&draft->data, &failure));
+	gnuplot_draw(&draft->gnuplot, draft->own.fd);
+}
+
+static void
+picture_wait(struct picture_draft *draft)
 {
 	const struct picture *picture = draft->picture;
 	struct progress progress = {0};
 	int drawn = picture_is_described(picture) ? draft->drawn.fd : draft->image.fd;
 
-	picture_write_script(draft);
-	if (picture->kind == PICTURE_MAP)
-		must(output_flush(&draft->data, &failure));
-	if (picture->with_script) { /* they are whole: the system writes them to the disk while gnuplot draws */
-		output_hurry(&draft->data);
-		output_hurry(&draft->own);
-	}
 	if (!picture->is_part)
 		progress_begin(&progress, "drawing", 0);
-	gnuplot_draw(&draft->gnuplot, draft->own.fd);
+	if (picture->with_script) { /* they are whole: they get to the disk while gnuplot draws */
+		output_sync(&draft->data);
+		output_sync(&draft->own);
+	}
+	gnuplot_wait(&draft->gnuplot);
 	progress_clear(&progress);
 	if (!picture_is_whole(picture->format, drawn))
 		die("gnuplot could not write all of %s: is the disk full?", picture->path);
@@ -320,9 +328,8 @@ picture_end(struct picture_draft *draft)
 {
 	const struct picture *picture = draft->picture;
 
-	if (fclose(draft->script) != 0)
-		memory_need(NULL);
-	picture_draw(draft);
+	picture_wait(draft);
+	draft->data.folder_later = draft->own.folder_later = true;
 	if (picture->with_script && picture->kind == PICTURE_MAP)
 		must(output_finish(&draft->data, &failure));
 	if (picture->with_script)

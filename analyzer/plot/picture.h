@@ -3,7 +3,7 @@
  * of the files, has gnuplot draw, and gives the files their names when the picture is whole.
  *
  *     picture_init() → picture_check(), before anything is read → for each picture, struct picture_draft:
- *     picture_open() → picture_begin() → the script's variables and template, the data → picture_end()
+ *     picture_open() → picture_begin() → the script's variables and template, the data → picture_draw() → picture_end()
  *
  * With --script the script stands beside FILE.png as FILE.gp, and a map's data as FILE.map-data, from which gnuplot
  * draws the same picture again.
@@ -55,7 +55,7 @@ struct picture_page {
 struct picture_draft {
 	const struct picture *picture;
 	const struct picture_page *page;
-	FILE *script;       /* where the caller writes the script; picture_end() reports its errors */
+	FILE *script;       /* where the caller writes the script; picture_draw() reports its errors */
 	struct output data; /* the points or cells of a map */
 	/* private */
 	struct output own;          /* the script */
@@ -72,8 +72,11 @@ void picture_open(struct picture_draft *draft, const struct picture *picture);
 /* Writes the first lines of the script. The page must live until picture_end(). */
 void picture_begin(struct picture_draft *draft, const struct picture_page *page);
 
-/* Draws the picture, and releases the draft. The program ends if a file cannot be written. It also ends if gnuplot
- * fails or does not complete the picture; then no new file is left. The picture gets its name last. */
+/* Has gnuplot draw the picture. It returns at once: the caller may use the time, or the other processor. */
+void picture_draw(struct picture_draft *draft);
+
+/* Waits until the picture is drawn, and releases the draft. The program ends if a file cannot be written. It also ends
+ * if gnuplot fails or does not complete the picture; then no new file is left. The picture gets its name last. */
 void picture_end(struct picture_draft *draft);
 
 #endif

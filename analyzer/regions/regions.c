@@ -40,15 +40,6 @@ regions_default_cuts(const double *descending_variability, size_t n)
 	};
 }
 
-enum region
-region_of(double variability, double confidence, const struct region_cuts *cuts)
-{
-	/* If no example varies, as with one epoch, none is ambiguous. */
-	if (variability >= cuts->variability && variability > 0)
-		return REGION_AMBIGUOUS;
-	return confidence >= cuts->confidence ? REGION_EASY : REGION_HARD;
-}
-
 int
 region_cuts_of(const struct dynamics *dynamics, struct region_cuts *cuts, struct portolan_error *error)
 {

@@ -27,7 +27,14 @@ bool regions_parse_cuts(const char *text, struct region_cuts *cuts);
  * is read. */
 struct region_cuts regions_default_cuts(const double *descending_variability, size_t n);
 
-enum region region_of(double variability, double confidence, const struct region_cuts *cuts);
+static inline enum region
+region_of(double variability, double confidence, const struct region_cuts *cuts)
+{
+	/* If no example varies, as with one epoch, none is ambiguous. */
+	if (variability >= cuts->variability && variability > 0)
+		return REGION_AMBIGUOUS;
+	return confidence >= cuts->confidence ? REGION_EASY : REGION_HARD;
+}
 
 /* Finds the region (enum region) of every observed example, by dense index, in an array that the caller passes to
  * array_free(). `cuts` NULL: by the run's own default cuts. Needs confidence and variability. PORTOLAN_E_MEMORY. */

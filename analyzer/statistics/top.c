@@ -9,6 +9,7 @@
 
 /* bits of a key that a pass finds, sign and exponent first; the counts fit into the second cache */
 #define DIGIT_BITS 12
+#define FEW 4096 /* so few keys with the bits found so far are put aside, and passes go on with these alone */
 
 struct bound {
 	uint64_t prefix; /* the upper bits of the k-th key, as far as they are known */
@@ -22,27 +23,71 @@ top_upper(uint64_t key, unsigned shift)
 	return shift < 64 ? key >> shift : 0;
 }
 
+/* Fixes the next digit of the k-th key, which is one of those counted. Returns how many keys begin as it does. */
+static size_t
+top_fix_digit(struct bound *bound, const size_t *counts, unsigned bits)
+{
+	unsigned digit = 0;
+
+	while (counts[digit] < bound->wanted)
+		bound->wanted -= counts[digit++];
+	bound->prefix = bound->prefix << bits | digit;
+	bound->shift -= bits;
+	return counts[digit];
+}
+
+static unsigned
+top_next_bits(const struct bound *bound)
+{
+	return bound->shift < DIGIT_BITS ? bound->shift : DIGIT_BITS;
+}
+
+/* Goes on with the few keys that begin with the bits found so far. */
+static void
+top_find_among(struct bound *bound, const uint64_t *keys, size_t count)
+{
+	size_t within = count;
+
+	while (bound->shift > 0 && within > bound->wanted) {
+		const unsigned bits = top_next_bits(bound);
+		size_t counts[1 << DIGIT_BITS] = {0};
+
+		for (size_t i = 0; i < count; i++)
+			if (top_upper(keys[i], bound->shift) == bound->prefix)
+				counts[keys[i] >> (bound->shift - bits) & ((1 << bits) - 1)]++;
+		within = top_fix_digit(bound, counts, bits);
+	}
+}
+
 static struct bound
 top_find_bound(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
 {
 	struct bound bound = {.shift = 64, .wanted = k};
 	size_t within = n;
 
-	while (bound.shift > 0 && within > bound.wanted) {
-		unsigned bits = bound.shift < DIGIT_BITS ? bound.shift : DIGIT_BITS, digit = 0;
+	while (bound.shift > 0 && within > bound.wanted && within > FEW) {
+		const unsigned bits = top_next_bits(&bound);
 		size_t counts[1 << DIGIT_BITS] = {0};
 
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < n; i++) { /* no branch: a processor cannot predict whether the bits agree */
+			uint64_t key = sort_key(values[order[i]], descending);
+
+			counts[key >> (bound.shift - bits) & ((1 << bits) - 1)] +=
+			        top_upper(key, bound.shift) == bound.prefix;
+		}
+		within = top_fix_digit(&bound, counts, bits);
+	}
+	if (bound.shift > 0 && within > bound.wanted) {
+		uint64_t few[FEW];
+		size_t count = 0;
+
+		for (size_t i = 0; i < n && count < within; i++) {
 			uint64_t key = sort_key(values[order[i]], descending);
 
 			if (top_upper(key, bound.shift) == bound.prefix)
-				counts[key >> (bound.shift - bits) & ((1 << bits) - 1)]++;
+				few[count++] = key;
 		}
-		while (counts[digit] < bound.wanted)
-			bound.wanted -= counts[digit++];
-		within = counts[digit];
-		bound.prefix = bound.prefix << bits | digit;
-		bound.shift -= bits;
+		top_find_among(&bound, few, count);
 	}
 	return bound;
 }

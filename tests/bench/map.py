@@ -37,7 +37,7 @@ def run(report, programs, repeats):
                 turns.append((ours, alone))
             turns = turns[1:]
             seconds, low, high = harness.spread([ours for ours, _ in turns])
-            report.ratio(f"map of 500,000, {name} / gnuplot alone", [ours / alone for ours, alone in turns],
+            report.ratio(f"map of 500,000, {name} / gnuplot alone", [ours / alone for ours, alone in turns], aim="≤ 1.15",
                          note=f"{seconds:.2f} s [{low:.2f} … {high:.2f}], gnuplot alone "
                          f"{harness.spread([alone for _, alone in turns])[0]:.2f} s; "
                          f"portolan's memory at most {measures.peak_memory(command):.0f} MB")

@@ -404,6 +404,31 @@ test_axes(void **state)
 	assert_int_equal(map_bin(NAN, 0, 1, 10), 0);
 }
 
+/* Many numbers fall into the bins that each would fall into, at the edges of bins and outside too. */
+static void
+test_bins(void **state)
+{
+	double values[1003];
+	uint32_t numbers[1003];
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		values[i] = -0.2 + 1.4 * i / 999;
+	values[1000] = INFINITY;
+	values[1001] = -INFINITY;
+	values[1002] = NAN;
+	for (int i = 0; i < 11; i++)
+		values[90 * i] = 0.1 * i;
+	for (unsigned bins = 1; bins <= 400; bins += 19) {
+		map_bins(values, 1003, 0, 1, bins, numbers);
+		for (int i = 0; i < 1003; i++)
+			assert_int_equal(numbers[i], map_bin(values[i], 0, 1, bins));
+	}
+	map_bins(values, 1003, 0.5, 0.5, 20, numbers); /* no range */
+	for (int i = 0; i < 1003; i++)
+		assert_int_equal(numbers[i], map_bin(values[i], 0.5, 0.5, 20));
+}
+
 /* What of these points, in drawing order, is left for a format: their numbers, as text. */
 static void
 assert_left(const struct map_point *points, size_t count, enum picture_format format, const char *expected)
@@ -621,8 +646,8 @@ main(void)
 	        cmocka_unit_test(test_quote),   cmocka_unit_test(test_quote_name), cmocka_unit_test(test_describe_pdf),
 	        cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),     cmocka_unit_test(test_data),
 	        cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),     cmocka_unit_test(test_values),
-	        cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),       cmocka_unit_test(test_sample),
-	        cmocka_unit_test(test_layout),  cmocka_unit_test(test_paths),
+	        cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),       cmocka_unit_test(test_bins),
+	        cmocka_unit_test(test_sample),  cmocka_unit_test(test_layout),     cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

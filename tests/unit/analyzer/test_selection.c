@@ -127,6 +127,46 @@ test_top(void **state)
 		}
 }
 
+/* Of more values than are put aside at once: the first k are those of a stable sort of all, with few ties and with
+ * many. */
+static void
+test_top_of_many(void **state)
+{
+	enum { MANY = 20000 };
+	static const uint64_t kinds[] = {UINT64_C(1) << 40, 3000, 5, 1}; /* at most so many different values */
+	double *values = calloc(MANY, sizeof(*values));
+	uint32_t *order = calloc(MANY, sizeof(*order));
+	struct sort_item *all = calloc(MANY, sizeof(*all)), *items = calloc(2 * MANY, sizeof(*items));
+	struct random_state random;
+
+	(void)state;
+	random_seed(&random, 7);
+	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+		for (uint32_t i = 0; i < MANY; i++) {
+			order[i] = MANY - 1 - i;
+			values[i] = 0.25 + (double)random_below(&random, kinds[kind]) / (double)kinds[kind] / 4;
+			values[i] = i % 1000 == 7 ? NAN : i % 3 ? values[i] : -values[i];
+		}
+		for (int way = 0; way < 2; way++) {
+			for (uint32_t i = 0; i < MANY; i++)
+				all[i] = (struct sort_item){sort_key(values[order[i]], way), order[i]};
+			sort_by_key(all, items, MANY);
+			for (size_t k = 1; k <= MANY; k += 1999) {
+				uint64_t found = sort_key(top_value(values, way, order, MANY, k), way);
+
+				assert_true(found == all[k - 1].key);
+				top_of_values(values, way, order, MANY, k, items);
+				for (size_t i = 0; i < k; i++)
+					assert_true(items[i].value == all[i].value);
+			}
+		}
+	}
+	free(values);
+	free(order);
+	free(all);
+	free(items);
+}
+
 static void
 test_share_out(void **state)
 {
@@ -288,12 +328,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_parse),        cmocka_unit_test(test_size),
-	        cmocka_unit_test(test_ranks),        cmocka_unit_test(test_forgetting),
-	        cmocka_unit_test(test_keep_within),  cmocka_unit_test(test_top),
-	        cmocka_unit_test(test_share_out),    cmocka_unit_test(test_plan),
-	        cmocka_unit_test(test_plan_classes), cmocka_unit_test(test_regions),
-	        cmocka_unit_test(test_orientation),
+	        cmocka_unit_test(test_parse),       cmocka_unit_test(test_size),
+	        cmocka_unit_test(test_ranks),       cmocka_unit_test(test_forgetting),
+	        cmocka_unit_test(test_keep_within), cmocka_unit_test(test_top),
+	        cmocka_unit_test(test_top_of_many), cmocka_unit_test(test_share_out),
+	        cmocka_unit_test(test_plan),        cmocka_unit_test(test_plan_classes),
+	        cmocka_unit_test(test_regions),     cmocka_unit_test(test_orientation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
