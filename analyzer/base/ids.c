@@ -160,12 +160,15 @@ sort_integers(const struct ids *ids, uint32_t *order, size_t n, struct portolan_
 	return 0;
 }
 
-static bool
-are_ascending(const struct ids *ids, const uint32_t *order, size_t n)
+bool
+ids_are_in_order(const struct ids *ids, const uint32_t *order, size_t n)
 {
+	const uint64_t *integers = ids->integers;
 	size_t i = 1;
 
-	while (i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
+	while (ids->kind == STORE_ID_INT && i < n && integers[order[i - 1]] < integers[order[i]])
+		i++;
+	while (ids->kind == STORE_ID_STR && i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
 		i++;
 	return i >= n;
 }
@@ -173,7 +176,7 @@ are_ascending(const struct ids *ids, const uint32_t *order, size_t n)
 int
 ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error)
 {
-	if (are_ascending(ids, order, n))
+	if (ids_are_in_order(ids, order, n))
 		return 0;
 	if (ids->kind == STORE_ID_INT)
 		return sort_integers(ids, order, n, error);

@@ -52,6 +52,9 @@ const char *id_print(const struct ids *ids, uint32_t index, char digits[NUMBER_R
 /* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
 int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error);
 
+/* Do the ids of the n indices ascend? */
+bool ids_are_in_order(const struct ids *ids, const uint32_t *order, size_t n);
+
 /* The indices of all ids, by ascending id; released with array_free(). NULL: PORTOLAN_E_MEMORY. */
 uint32_t *ids_in_order(const struct ids *ids, struct portolan_error *error);
 

@@ -194,61 +194,82 @@ allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 		if (!column->values)
 			return PORTOLAN_E_MEMORY;
 	}
-	return ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
+	dynamics->order = array_new(rows, sizeof(*dynamics->order), "examples in order", error);
+	return dynamics->order ? ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error) : PORTOLAN_E_MEMORY;
 }
 
-/* Collects the ids of blocks, which are delivered one after another. */
+/* What a block leaves in its slot until it is delivered. */
+struct loading_slot {
+	struct ids ids; /* string ids; integers are in their place already */
+	size_t rows;
+	uint64_t place; /* of its first observed example in the order */
+	size_t count;
+	bool ascends; /* the ids of its observed examples ascend */
+};
+
+/* Collects the ids of blocks, and lists the observed examples. */
 struct loading {
-	struct ids *ids;
-	struct ids *slots;
+	struct dynamics *dynamics;
+	struct loading_slot *slots;
+	bool ascends; /* the ids of all observed examples delivered so far ascend */
 };
 
 static int
-keep_ids(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
+load_part(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
 {
 	const struct loading *loading = context;
+	const struct dynamics *dynamics = loading->dynamics;
+	struct loading_slot *kept = &loading->slots[slot];
+	uint32_t *order = dynamics->order + part->place;
 
-	loading->slots[slot].rows = 0;
-	return ids_append_all(&loading->slots[slot], &part->ids, error);
+	kept->rows = part->ids.rows;
+	kept->place = part->place;
+	kept->count = part->count;
+	kept->ascends = ids_are_in_order(&part->ids, part->order, part->count);
+	for (size_t i = 0; i < part->count; i++)
+		order[i] = part->first + part->order[i];
+	if (part->ids.kind == STORE_ID_INT) {
+		memcpy(dynamics->ids.integers + part->first, part->ids.integers,
+		       part->ids.rows * sizeof(*part->ids.integers));
+		return 0;
+	}
+	kept->ids.rows = 0;
+	return ids_append_all(&kept->ids, &part->ids, error);
 }
 
 static int
-append_ids(void *context, unsigned slot, struct portolan_error *error)
+deliver_part(void *context, unsigned slot, struct portolan_error *error)
 {
-	const struct loading *loading = context;
+	struct loading *loading = context;
+	const struct loading_slot *kept = &loading->slots[slot];
+	struct ids *ids = &loading->dynamics->ids;
+	const uint32_t *order = loading->dynamics->order + kept->place;
+	int code = 0;
 
-	return ids_append_all(loading->ids, &loading->slots[slot], error);
+	if (ids->kind == STORE_ID_INT)
+		ids->rows += kept->rows;
+	else
+		code = ids_append_all(ids, &kept->ids, error);
+	if (code >= 0 && kept->count > 0)
+		loading->ascends = loading->ascends && kept->ascends &&
+		                   (kept->place == 0 || ids_compare(ids, order[-1], ids, order[0]) < 0);
+	return code;
 }
 
+/* Loads everything. The observed examples are listed by ascending id. */
 static int
 read_all(struct dynamics *dynamics, struct portolan_error *error)
 {
 	unsigned slots = parallel_slots(dynamics->threads);
-	struct loading loading = {&dynamics->ids, calloc(slots, sizeof(*loading.slots))};
-	struct scan_steps steps = {.context = &loading, .work = keep_ids, .deliver = append_ids};
+	struct loading loading = {dynamics, calloc(slots, sizeof(*loading.slots)), true};
+	struct scan_steps steps = {.context = &loading, .work = load_part, .deliver = deliver_part, .placed = true};
 	int code = loading.slots ? scan_run(dynamics, &steps, error)
 	                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
 	for (unsigned s = 0; loading.slots && s < slots; s++)
-		ids_free(&loading.slots[s]);
+		ids_free(&loading.slots[s].ids);
 	free(loading.slots);
-	return code;
-}
-
-/* Lists the observed examples by ascending id. */
-static int
-make_order(struct dynamics *dynamics, struct portolan_error *error)
-{
-	const double *epochs = dynamics_measure(dynamics, MEASURE_EPOCHS);
-	size_t count = 0;
-
-	dynamics->order = array_new(dynamics->ids.rows, sizeof(*dynamics->order), "examples in order", error);
-	if (!dynamics->order)
-		return PORTOLAN_E_MEMORY;
-	for (size_t i = 0; i < dynamics->ids.rows; i++)
-		if (epochs[i] > 0)
-			dynamics->order[count++] = (uint32_t)i;
-	return ids_sort(&dynamics->ids, dynamics->order, count, error);
+	return code < 0 || loading.ascends ? code : ids_sort(&dynamics->ids, dynamics->order, dynamics->count, error);
 }
 
 /* Lowers the number of threads if memory is short for them, each of which takes so many bytes, and leaves the rest of
@@ -389,7 +410,7 @@ dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
 	if (code >= 0)
 		code = read_all(dynamics, error);
 	if (code >= 0)
-		code = dynamics->count ? make_order(dynamics, error) : dynamics_no_observations(dynamics, error);
+		code = dynamics->count ? 0 : dynamics_no_observations(dynamics, error);
 	if (code < 0)
 		dynamics_free(dynamics);
 	return code;

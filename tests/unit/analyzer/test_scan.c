@@ -193,9 +193,10 @@ test_look(void **state)
 
 /* The ids 0, 3, 6, … for integers; ascending text for strings. */
 static void
-check_held(const struct dynamics *run, size_t count)
+check_held(const struct dynamics *run, size_t count, enum order order)
 {
 	const double *confidence = dynamics_measure(run, MEASURE_CONFIDENCE);
+	uint64_t least = 0;
 	char last[16] = "";
 
 	assert_int_equal(run->count, count);
@@ -207,6 +208,8 @@ check_held(const struct dynamics *run, size_t count)
 		if (run->ids.kind == STORE_ID_INT) {
 			id = run->ids.integers[at];
 			assert_true(count < N || id == 3 * i);
+			assert_true(i == 0 || id > least);
+			least = id;
 		} else {
 			size_t length;
 			const char *stored = ids_text(&run->ids, at, &length);
@@ -217,7 +220,7 @@ check_held(const struct dynamics *run, size_t count)
 			memcpy(last, text, sizeof(text));
 			id = strtoull(text + 2, NULL, 10);
 		}
-		assert_true(3ull * shuffled(at) == id); /* the first one logged has index 0 */
+		assert_true(id_of(at, order) == id); /* the first one logged has index 0 */
 		assert_true(count == N || at < SEEN_AT_1);
 		assert_close(confidence[at], (double)(id % 101) / 100, 1e-6);
 	}
@@ -227,19 +230,22 @@ check_held(const struct dynamics *run, size_t count)
 static void
 test_hold(void **state)
 {
-	static const char *const names[] = {"shuffled", "strings"};
+	static const struct {
+		const char *name;
+		enum order order;
+	} runs[] = {{"sorted", SORTED}, {"shuffled", SHUFFLED}, {"swapped", SWAPPED}, {"strings", SHUFFLED}};
 
 	(void)state;
-	for (unsigned n = 0; n < 2; n++)
+	for (unsigned n = 0; n < sizeof(runs) / sizeof(runs[0]); n++)
 		for (unsigned threads = 1; threads <= 3; threads++)
 			for (uint64_t limit = 0; limit <= 1 << 30; limit += 1 << 30)
 				for (uint32_t from = 0; from < 2; from++) {
 					struct dynamics run;
 
-					open_run(&run, names[n], threads, from);
+					open_run(&run, runs[n].name, threads, from);
 					arrays_set_limit(limit);
 					assert_int_equal(dynamics_hold(&run, NULL), 0);
-					check_held(&run, from == 0 ? N : SEEN_AT_1);
+					check_held(&run, from == 0 ? N : SEEN_AT_1, runs[n].order);
 					dynamics_free(&run);
 				}
 }
