@@ -269,24 +269,37 @@ fold_session_at(const struct merge_chunk *chunk, uint32_t at)
 	                                                        : chunk->session;
 }
 
-/* Marks the examples that are seen for the first time; examples that came with a label are marked already. */
-static void
-fold_mark_seen(const struct store_fold *fold, struct fold_chunk *chunk)
+/* The examples among 64 that are seen for the first time. */
+static uint64_t
+fold_seen_first(const struct fold_chunk *chunk, uint32_t word)
 {
+	return chunk->epoch.present[STORE_GOLD_PROB][word] & ~chunk->examples.present[STORE_GOLD_PROB][word];
+}
+
+/* Marks the examples that are seen for the first time; examples that came with a label are marked already. If the log
+ * has no labels, only then the other values kept per example are read: in most epochs no example is new. */
+static int
+fold_mark_seen(const struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, struct portolan_error *error)
+{
+	const uint32_t words = (chunk->epoch.rows + 63) / 64;
 	struct batch batch = {.session = 0}; /* without labels */
+	uint32_t word = 0;
+	int rc = 0;
 
-	for (uint32_t base = 0; base < chunk->epoch.rows; base += 64) {
-		uint64_t new = chunk->epoch.present[STORE_GOLD_PROB][base / 64] &
-		               ~chunk->examples.present[STORE_GOLD_PROB][base / 64];
-
-		for (; new; new &= new - 1) {
-			const uint32_t at = base + (uint32_t)__builtin_ctzll(new);
+	while (word < words && !fold_seen_first(chunk, word))
+		word++;
+	if (word < words && !(fold->columns & STORE_COLUMN_BIT(STORE_GOLD)))
+		rc = store_fold_load_examples(fold, number, true, &chunk->examples, error);
+	for (; word < words && !rc; word++) {
+		for (uint64_t new = fold_seen_first(chunk, word); new; new &= new - 1) {
+			const uint32_t at = 64 * word + (uint32_t)__builtin_ctzll(new);
 
 			batch.session = fold_session_at(&chunk->epoch, at);
 			store_merge_example(&batch, fold->order,
 			                    (struct merge_row){.chunk = &chunk->examples, .at = at});
 		}
 	}
+	return rc;
 }
 
 static void
@@ -305,11 +318,13 @@ fold_write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error
 {
 	struct chunk_place place = store_fold_place(fold, fold->epoch, number);
 	struct fold_chunk *chunk = fold->chunks[number];
-	int rc;
+	int rc = 0;
 
 	chunk->epoch.rows = store_merge_end(&chunk->epoch); /* tightens what fold_even.c left */
 	if (fold->examples)
-		fold_mark_seen(fold, chunk);
+		rc = fold_mark_seen(fold, number, chunk, error);
+	if (rc)
+		return rc;
 	chunk->epoch.merged = fold->end;
 	rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
 	if (!rc && chunk->examples.changed) {

@@ -71,6 +71,9 @@ int store_fold_even(const struct store_fold *fold, const struct batch *batch, ui
 
 /* Merges some of the log into chunks; the phase becomes FOLD_WRITE at the log's end. */
 int store_fold_fill(struct store_fold *fold, struct portolan_error *error);
+/* Reads what is stored of the values kept per example: all of them, or only which examples were seen. */
+int store_fold_load_examples(const struct store_fold *fold, uint32_t number, bool whole, struct merge_chunk *examples,
+                             struct portolan_error *error);
 /* Begins to read the log again for the chunks from fold->to on. */
 void store_fold_next_range(struct store_fold *fold);
 

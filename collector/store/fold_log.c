@@ -63,18 +63,28 @@ fold_find_memory(struct store_fold *fold, uint32_t number)
 	return chunk;
 }
 
+int
+store_fold_load_examples(const struct store_fold *fold, uint32_t number, bool whole, struct merge_chunk *examples,
+                         struct portolan_error *error)
+{
+	const uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD) | STORE_COLUMN_BIT(STORE_SESSION);
+	const struct chunk_place of_run = store_fold_place(fold, STORE_EPOCH_RUN, number);
+
+	if ((whole ? store_merge_reset(examples) : store_merge_clear(examples)) < 0)
+		return store_fold_out_of_memory(fold, error);
+	return store_chunk_load(&fold->writer->view, &of_run, whole ? columns : 0, examples, NULL, error);
+}
+
 /* Reads what is stored of the chunk. */
 static int
 fold_load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, struct portolan_error *error)
 {
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
 	const struct chunk_place place = store_fold_place(fold, fold->epoch, number);
-	const struct chunk_place of_run = store_fold_place(fold, STORE_EPOCH_RUN, number);
 	int rc = 0;
 
 	/* Stored observations have sessions, even if the column of sessions is missing. */
-	if ((fold->fresh ? store_merge_clear(&chunk->epoch) : store_merge_reset(&chunk->epoch)) < 0 ||
-	    (fold->examples && store_merge_reset(&chunk->examples) < 0))
+	if ((fold->fresh ? store_merge_clear(&chunk->epoch) : store_merge_reset(&chunk->epoch)) < 0)
 		return store_fold_out_of_memory(fold, error);
 	if (!fold->fresh)
 		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~gold, &chunk->epoch, NULL, error);
@@ -82,8 +92,7 @@ fold_load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chu
 		return store_fold_out_of_memory(fold, error);
 	chunk->before = store_merge_count(&chunk->epoch);
 	if (!rc && fold->examples)
-		rc = store_chunk_load(&fold->writer->view, &of_run, gold | STORE_COLUMN_BIT(STORE_SESSION),
-		                      &chunk->examples, NULL, error);
+		rc = store_fold_load_examples(fold, number, fold->columns & gold, &chunk->examples, error);
 	return rc;
 }
 

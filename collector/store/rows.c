@@ -261,23 +261,21 @@ rows_assign_indices(struct store_writer *writer, uint32_t run, struct run_state_
 static bool
 rows_copy_declared(const struct store_append *append, uint64_t declared, uint32_t *index)
 {
-	uint32_t last = declared > UINT32_MAX ? UINT32_MAX : (uint32_t)declared - 1, beyond = 0;
+	const uint32_t last = declared > UINT32_MAX ? UINT32_MAX : (uint32_t)declared - 1;
 	const uint8_t *ids = append->ids;
+	uint32_t beyond = 0, highest = 0; /* beyond: the upper halves of all ids together */
 
-	if (append->id_size == 4) {
-		for (uint32_t row = 0; row < append->rows; row++) {
-			index[row] = load_u32(ids + 4 * (size_t)row);
-			beyond |= index[row] > last;
-		}
-	} else {
-		for (uint32_t row = 0; row < append->rows; row++) {
-			uint64_t id = load_u64(ids + 8 * (size_t)row);
+	if (append->id_size == 4)
+		memcpy(index, ids, 4 * (size_t)append->rows);
+	for (uint32_t row = 0; row < append->rows && append->id_size != 4; row++) {
+		const uint64_t id = load_u64(ids + 8 * (size_t)row);
 
-			index[row] = (uint32_t)id;
-			beyond |= id >= declared;
-		}
+		index[row] = (uint32_t)id;
+		beyond |= (uint32_t)(id >> 32);
 	}
-	return !beyond;
+	for (uint32_t row = 0; row < append->rows; row++)
+		highest = index[row] > highest ? index[row] : highest;
+	return !beyond && highest <= last;
 }
 
 static int
