@@ -190,6 +190,46 @@ duplicates_in_a_batch(void **state)
 	fixture_free(fixture);
 }
 
+/* Examples that are new in a log without labels join those with labels, whose labels, and who said them, stay. */
+static void
+labels_stay_when_others_come(void **state)
+{
+	const float gold_prob[] = {.1f, .2f, .3f, .4f};
+	const int32_t first[] = {7, 8}, late[] = {5, 6, 3, 4}, all[] = {7, 8, 3, 4};
+
+	(void)state;
+	for (uint64_t declared = 0; declared <= 100; declared += 100) {
+		struct fixture *fixture = fixture_new();
+		uint32_t run = fixture_run(fixture, "run", declared, NULL, 0);
+		struct reading reading;
+		struct store_block block;
+		struct store_ids ids;
+
+		fixture_log(fixture, run, &(struct fixture_batch){.n = 2, .gold_prob = gold_prob, .gold = first});
+		fixture_fold(fixture, run, 0);
+		fixture_log(fixture, run, &(struct fixture_batch){.epoch = 1, .n = 2, .gold_prob = gold_prob});
+		fixture_fold(fixture, run, 1); /* none is new */
+		fixture_log(fixture, run, &(struct fixture_batch){.epoch = 2, .n = 4, .gold_prob = gold_prob});
+		fixture_fold(fixture, run, 2); /* two are */
+		reading = reading_open(fixture_store(fixture), "run", UINT64_MAX);
+		assert_int_equal(store_snapshot_info(reading.snapshot)->examples, 4);
+		reading_block(&reading, 0, &block, &ids);
+		assert_int_equal(block.gold.present[0], 3);
+		assert_memory_equal(block.gold.values, first, sizeof(first));
+		reading_close(&reading);
+		fixture_session(fixture, run, 5, 0); /* started before: its labels are older than those of the first */
+		fixture_log(fixture, run,
+		            &(struct fixture_batch){.epoch = 3, .n = 4, .gold_prob = gold_prob, .gold = late});
+		fixture_end(fixture, run);
+		reading = reading_open(fixture_store(fixture), "run", UINT64_MAX);
+		reading_block(&reading, 0, &block, &ids);
+		assert_int_equal(block.gold.present[0], 15);
+		assert_memory_equal(block.gold.values, all, sizeof(all));
+		reading_close(&reading);
+		fixture_free(fixture);
+	}
+}
+
 static void
 labels_change(void **state)
 {
@@ -500,6 +540,7 @@ main(void)
 	        cmocka_unit_test(repeats_in_the_list),
 	        cmocka_unit_test(rough_in_the_list),
 	        cmocka_unit_test(duplicates_in_a_batch),
+	        cmocka_unit_test(labels_stay_when_others_come),
 	        cmocka_unit_test(labels_change),
 	        cmocka_unit_test(refused_rows),
 	        cmocka_unit_test(several_chunks),
