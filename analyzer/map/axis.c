@@ -2,7 +2,7 @@
  * measure wherever the data allow it. */
 #include "axis.h"
 
-#include "base/widths.h"
+#include <portolan/widths.h>
 
 #include <math.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
  */
 #include "measures_complete.h"
 
-#include "base/widths.h"
+#include <portolan/widths.h>
 #include "log_product.h"
 
 #include <math.h>

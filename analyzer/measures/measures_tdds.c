@@ -9,7 +9,7 @@
 
 #include "measures.h"
 
-#include "base/widths.h"
+#include <portolan/widths.h>
 
 #include <math.h>
 #include <stdbool.h>

@@ -10,7 +10,7 @@
  */
 #include "measures_windows.h"
 
-#include "base/widths.h"
+#include <portolan/widths.h>
 
 #include <math.h>
 

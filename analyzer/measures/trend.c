@@ -7,7 +7,7 @@
  */
 #include "trend.h"
 
-#include "base/widths.h"
+#include <portolan/widths.h>
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #ifndef TABLE_CELL_H
 #define TABLE_CELL_H
 
-#include "base/widths.h"
+#include <portolan/widths.h>
 #include "table_columns.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
  */
 #include "k_means.h"
 
-#include "base/widths.h"
+#include <portolan/widths.h>
 
 #include <float.h>
 #include <math.h>

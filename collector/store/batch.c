@@ -4,6 +4,8 @@
  */
 #include "batch.h"
 
+#include <portolan/widths.h>
+
 size_t
 store_batch_size(uint32_t rows, uint64_t columns, bool scattered)
 {
@@ -33,7 +35,7 @@ batch_find_parts(const void *record, const struct batch_record *head, struct bat
 }
 
 /* Finds the lowest and the highest index. False: one is not below `examples`. */
-static bool
+FOR_EACH_WIDTH static bool
 batch_find_range(struct batch *batch, uint64_t examples)
 {
 	uint32_t lowest = UINT32_MAX, highest = 0;

@@ -9,6 +9,8 @@
  */
 #include "fold.h"
 
+#include <portolan/widths.h>
+
 _Static_assert(STORE_CHUNK % 64 == 0, "an example's index is the place of its bit, too");
 
 /* Are the chunks from `first` to `last` alike, and do they lack the entry at fold->position? */
@@ -36,9 +38,19 @@ even_index(const struct batch *batch, uint32_t row)
 	return load_u32(batch->index + 4 * (size_t)row);
 }
 
+/* Whether the model was right in rows base … end − 1, at most 64; base is a multiple of 8. */
+static uint64_t
+even_bits(const struct batch *batch, uint32_t base, uint32_t end)
+{
+	uint64_t bits = 0;
+
+	memcpy(&bits, batch->data[STORE_CORRECT] + base / 8, (end - base + 7) / 8);
+	return bits;
+}
+
 /* Copies the columns that every observation has from the first rows to their places, as far as these are free, and marks
  * them as present. Returns how many rows these are. One pass: each place is looked up once. */
-static uint32_t
+FOR_EACH_WIDTH static uint32_t
 even_put_observations(const struct merge_shared *shared, const struct batch *batch)
 {
 	uint64_t *restrict present = shared->present[STORE_GOLD_PROB];
@@ -46,21 +58,24 @@ even_put_observations(const struct merge_shared *shared, const struct batch *bat
 	uint32_t *restrict gold_prob = shared->values[STORE_GOLD_PROB];
 	const uint8_t *restrict index = batch->index;
 	const uint8_t *restrict from_prob = batch->data[STORE_GOLD_PROB];
-	const uint8_t *restrict from_correct = batch->data[STORE_CORRECT];
-	uint32_t row;
+	const uint32_t rows = batch->rows;
 
-	for (row = 0; row < batch->rows; row++) {
-		const uint32_t at = load_u32(index + 4 * (size_t)row);
-		const uint64_t bit = UINT64_C(1) << (at % 64), word = present[at / 64];
+	for (uint32_t base = 0; base < rows; base += 64) {
+		const uint32_t end = rows - base < 64 ? rows : base + 64;
+		uint64_t bits = even_bits(batch, base, end);
 
-		if (word & bit)
-			break;
-		present[at / 64] = word | bit;
-		gold_prob[at] = load_u32(from_prob + 4 * (size_t)row);
-		/* the place was free, so its bit is 0 */
-		correct[at / 64] |= (uint64_t)(from_correct[row / 8] >> (row % 8) & 1) << (at % 64);
+		for (uint32_t row = base; row < end; row++, bits >>= 1) {
+			const uint32_t at = load_u32(index + 4 * (size_t)row);
+			const uint64_t bit = UINT64_C(1) << (at % 64), word = present[at / 64];
+
+			if (word & bit)
+				return row;
+			present[at / 64] = word | bit;
+			gold_prob[at] = load_u32(from_prob + 4 * (size_t)row);
+			correct[at / 64] |= (bits & 1) << (at % 64); /* the place was free, so its bit is 0 */
+		}
 	}
-	return row;
+	return rows;
 }
 
 /* Copies the first rows' values of a column that not every observation has. */

@@ -13,6 +13,8 @@
 
 #include "ids.h"
 
+#include <portolan/widths.h>
+
 #include <stdlib.h>
 
 #define NO_INDEX UINT32_MAX
@@ -258,7 +260,7 @@ rows_assign_indices(struct store_writer *writer, uint32_t run, struct run_state_
 
 /* Where a run declares its examples, their ids are their indices: copies those of a whole batch. False: an id is not
  * below the declared number. */
-static bool
+FOR_EACH_WIDTH static bool
 rows_copy_declared(const struct store_append *append, uint64_t declared, uint32_t *index)
 {
 	const uint32_t last = declared > UINT32_MAX ? UINT32_MAX : (uint32_t)declared - 1;

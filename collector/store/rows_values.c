@@ -6,6 +6,8 @@
  */
 #include "rows.h"
 
+#include <portolan/widths.h>
+
 #include <math.h>
 
 static float
@@ -17,7 +19,7 @@ rows_float_at(const uint8_t *data, uint32_t row)
 	return value;
 }
 
-static bool
+FOR_EACH_WIDTH static bool
 rows_are_probabilities(const uint8_t *data, uint32_t rows)
 {
 	uint32_t bad = 0;
@@ -30,7 +32,7 @@ rows_are_probabilities(const uint8_t *data, uint32_t rows)
 	return !bad;
 }
 
-static bool
+FOR_EACH_WIDTH static bool
 rows_are_numbers(const uint8_t *data, uint32_t rows)
 {
 	uint32_t bad = 0;
@@ -43,7 +45,7 @@ rows_are_numbers(const uint8_t *data, uint32_t rows)
 	return !bad;
 }
 
-static bool
+FOR_EACH_WIDTH static bool
 rows_are_finite(const uint8_t *data, uint32_t rows)
 {
 	bool all = true;
@@ -53,7 +55,7 @@ rows_are_finite(const uint8_t *data, uint32_t rows)
 	return all;
 }
 
-static bool
+FOR_EACH_WIDTH static bool
 rows_are_classes(const uint8_t *data, uint32_t rows)
 {
 	uint32_t all = 0;

@@ -1,7 +1,7 @@
 /* widths.h: FOR_EACH_WIDTH, for functions with long loops over numbers: marks them to be compiled once for each width
  * of vector registers. When the program starts, the version for the processor at hand is chosen. */
-#ifndef WIDTHS_H
-#define WIDTHS_H
+#ifndef PORTOLAN_WIDTHS_H
+#define PORTOLAN_WIDTHS_H
 
 /* Not with ThreadSanitizer: the choice is made by an instrumented function before the sanitizer has started, which ends
  * the program. */
