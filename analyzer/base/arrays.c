@@ -3,7 +3,7 @@
  * temporary files beyond that limit (arrays.h).
  *
  * A small array comes from malloc(). Every other one is a mapping of its own; the mappings stand in one list, which is
- * searched, as there are some dozens of them at most. The process has one such list, as it has one malloc():
+ * searched, as there are some hundreds of them at most. The process has one such list, as it has one malloc():
  * --max-memory limits all memory of the process. A temporary file gets its blocks on the disk before it is mapped, so a
  * full disk is an error here, and no SIGBUS later.
  */

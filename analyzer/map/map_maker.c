@@ -69,7 +69,7 @@ struct map_cell {
 struct map_block {
 	size_t n;
 	double x[BLOCK], y[BLOCK], colour[BLOCK];
-	int64_t weight[BLOCK];
+	int64_t weight[BLOCK];             /* signed: a double is made of it in one instruction */
 	uint32_t across[BLOCK], up[BLOCK]; /* numbers of bins, or of a cell's column and row */
 };
 

@@ -319,14 +319,6 @@ output_hurry(struct output *output)
 		sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* what fails is found by output_finish() */
 }
 
-void
-output_sync(struct output *output)
-{
-	flush_buffer(output);
-	if (output->failure == 0 && output->target)
-		fdatasync(output->fd); /* what fails is found by output_finish() */
-}
-
 int
 output_flush(struct output *output, struct portolan_error *error)
 {
@@ -436,11 +428,11 @@ name_temporary(struct output *output)
 	return EEXIST;
 }
 
-/* Syncs the file's bytes to the disk; its mode gets there with its name, by sync_folder(). Returns 0, or the errno. */
+/* Syncs the file to the disk. Returns 0, or the errno. */
 static int
 sync_file(int fd)
 {
-	return fdatasync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? errno : 0;
+	return fsync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? errno : 0;
 }
 
 /* Syncs the folder as well, so that after a power cut the file has its name. The new file is whole in any case. */
@@ -480,8 +472,7 @@ output_finish(struct output *output, struct portolan_error *error)
 			failure = errno;
 		} else {
 			forget_temporary(output);
-			if (!output->folder_later)
-				sync_folder(output->target);
+			sync_folder(output->target);
 			written_add(output->path);
 		}
 	}

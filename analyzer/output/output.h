@@ -23,8 +23,6 @@ struct output {
 	char *buffer;
 	size_t used, room;
 	bool memory; /* no file: the buffer grows */
-	/* The caller's: another output of the same folder is finished after this one, and syncs the folder for both. */
-	bool folder_later;
 	int fd;
 	int failure; /* errno of the first write that failed; 0: none */
 	/* The caller's: what is written in order is added to it; NULL: it is not. Nothing can then be written out of
@@ -59,9 +57,6 @@ int output_write_at(const struct output *output, const void *data, size_t size, 
 /* Lets the system write to the disk what the file has so far, while the command goes on: there is less to wait for when
  * output_finish() syncs the file. */
 void output_hurry(struct output *output);
-
-/* The same, and waits for it: for a command that has nothing to do for the while. */
-void output_sync(struct output *output);
 
 /* Writes what is in the buffer, before another program writes to `fd`. */
 int output_flush(struct output *output, struct portolan_error *error);

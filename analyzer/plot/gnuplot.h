@@ -14,7 +14,7 @@ struct gnuplot {
 	bool told; /* gnuplot_draw() could write into the gate */
 };
 
-/* Starts gnuplot, which loads its fonts and then does nothing until gnuplot_draw(); meanwhile the caller writes the script. All files
+/* Starts gnuplot, which loads its fonts and waits for gnuplot_draw(); meanwhile the caller writes the script. All files
  * are open, and `picture` is written from its current offset on. gnuplot will run the script in the file `script` and
  * draw into the file `picture`. The script's variable `data` will name the file `data` (−1: there is none).
  * `uses_fonts`: the picture's format takes the fonts of this machine. If gnuplot is not installed, the program ends. */

@@ -300,6 +300,10 @@ picture_draw(struct picture_draft *draft)
 	if (draft->picture->kind == PICTURE_MAP)
 		must(output_flush(&draft->data, &failure));
 	gnuplot_draw(&draft->gnuplot, draft->own.fd);
+	if (draft->picture->with_script) { /* they are whole: the system writes them to the disk while gnuplot draws */
+		output_hurry(&draft->data);
+		output_hurry(&draft->own);
+	}
 }
 
 static void
@@ -311,10 +315,6 @@ picture_wait(struct picture_draft *draft)
 
 	if (!picture->is_part)
 		progress_begin(&progress, "drawing", 0);
-	if (picture->with_script) { /* they are whole: they get to the disk while gnuplot draws */
-		output_sync(&draft->data);
-		output_sync(&draft->own);
-	}
 	gnuplot_wait(&draft->gnuplot);
 	progress_clear(&progress);
 	if (!picture_is_whole(picture->format, drawn))
@@ -329,7 +329,6 @@ picture_end(struct picture_draft *draft)
 	const struct picture *picture = draft->picture;
 
 	picture_wait(draft);
-	draft->data.folder_later = draft->own.folder_later = true;
 	if (picture->with_script && picture->kind == PICTURE_MAP)
 		must(output_finish(&draft->data, &failure));
 	if (picture->with_script)

@@ -276,8 +276,9 @@ fold_seen_first(const struct fold_chunk *chunk, uint32_t word)
 	return chunk->epoch.present[STORE_GOLD_PROB][word] & ~chunk->examples.present[STORE_GOLD_PROB][word];
 }
 
-/* Marks the examples that are seen for the first time; examples that came with a label are marked already. If the log
- * has no labels, only then the other values kept per example are read: in most epochs no example is new. */
+/* Marks the examples that are seen for the first time; examples that came with a label are marked already. For a log
+ * without labels only the presence of the values kept per example has been read, as in most epochs no example is new.
+ * The values themselves are read here, if one is. */
 static int
 fold_mark_seen(const struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, struct portolan_error *error)
 {

@@ -119,20 +119,20 @@ store_fold_even(const struct store_fold *fold, const struct batch *batch, uint32
 {
 	const struct merge_shared *shared = fold->shared;
 	const uint32_t first = batch->lowest / STORE_CHUNK, last = batch->highest / STORE_CHUNK;
-	const uint64_t implied = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
+	const uint64_t of_all = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
 	uint32_t *session;
 	bool have_sessions;
 
 	*rows = 0;
 	/* With fewer rows than chunks, to ask each chunk would take longer than it saves. */
-	if (batch->rows == 0 || batch->rows <= last - first || implied & ~batch->columns ||
+	if (batch->rows == 0 || batch->rows <= last - first || of_all & ~batch->columns ||
 	    !even_are_alike(fold, batch, first, last))
 		return 0;
 	have_sessions = fold->chunks[first]->epoch.columns & STORE_COLUMN_BIT(STORE_SESSION);
 	*rows = even_put_observations(shared, batch);
 	for (uint32_t number = first; number <= last; number++)
 		fold->chunks[number]->epoch.rows = store_chunk_rows(fold->rows_of_run, number);
-	for (uint64_t mask = batch->columns & ~implied & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
+	for (uint64_t mask = batch->columns & ~of_all & ~STORE_COLUMN_BIT(STORE_GOLD); mask; mask &= mask - 1)
 		even_put_column(shared, batch, mask_first(mask), *rows);
 	session = shared->values[STORE_SESSION];
 	for (uint32_t row = 0; row < *rows && have_sessions; row++)

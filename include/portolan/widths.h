@@ -1,5 +1,6 @@
-/* widths.h: FOR_EACH_WIDTH, for functions with long loops over numbers: marks them to be compiled once for each width
- * of vector registers. When the program starts, the version for the processor at hand is chosen. */
+/* widths.h: FOR_EACH_WIDTH, for functions with long loops over numbers: marks them to be compiled once for each
+ * generation of processors, with its width of vector registers and its other instructions. When the program starts, the
+ * version for the processor at hand is chosen. */
 #ifndef PORTOLAN_WIDTHS_H
 #define PORTOLAN_WIDTHS_H
 
