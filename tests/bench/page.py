@@ -51,7 +51,7 @@ def made_from(document):
         if ("commit" in one or "dirty" in one) and one["state"] == "done":
             earlier.setdefault(sources(one.get("commit", document["commit"]), one.get("dirty", False)), []).append(name_of(one))
     if earlier:
-        text += "\nMeasured at another commit:\n\n" + "".join(f"- {commit}: {', '.join(names)}.\n" for commit, names in earlier.items())
+        text += "\nMeasured at another commit: " + "; ".join(f"{commit}: {', '.join(names)}" for commit, names in earlier.items()) + ".\n"
     absent = [f"- `{one['name']}`: {one['state']}{': ' + one['reason'] if one['reason'] else ''}.\n" for one in document["benchmarks"] if one["state"] != "done"]
     begun = {one["name"] for one in document["benchmarks"]}
     unasked = [f"`{name}`" for name in (*figures.BENCHMARKS, *figures.LONG) if name not in begun]

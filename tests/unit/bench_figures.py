@@ -69,7 +69,7 @@ class Running(Folder):
         kept = figures.load(self.path("out.json"))
         self.assertEqual([(one["benchmark"], one["name"]) for one in kept["figures"]], [("other", "b"), ("fake_good", "ours / theirs")])
         self.assertEqual([(one["name"], one.get("commit")) for one in kept["benchmarks"]], [("other", "0123456789abcdef"), ("fake_good", None)])
-        self.assertIn("Measured at another commit:\n\n- 01234567: `other`.\n", page.made_from(kept))
+        self.assertIn("Measured at another commit: 01234567: `other`.\n", page.made_from(kept))
         again = document(figure("c", 3, benchmark="third"), benchmarks=[state("third")])  # at the first commit: it is no other any more
         both = figures.add_to(figures.kept_of(kept, again), again)
         self.assertEqual([(one["name"], one.get("commit")) for one in both["benchmarks"]], [("other", None), ("fake_good", "fedcba9876543210"), ("third", None)])
@@ -82,7 +82,7 @@ class Running(Folder):
             now = document(figure("a", 1, benchmark="third"), benchmarks=[state("third")]) | {"commit": commit}
             kept = figures.add_to(figures.kept_of(before, now), now)
             self.assertEqual([one.get("dirty") for one in kept["benchmarks"]], [True, None])
-            self.assertIn("\n- 01234567 and changes that were not committed: `other`.\n", page.made_from(kept))
+            self.assertIn(" commit: 01234567 and changes that were not committed: `other`.\n", page.made_from(kept))
 
     def test_what_was_not_done_replaces_no_figures(self):
         before = document(figure("a", 1, benchmark="fake_good"), figure("b", 2, benchmark="other"), benchmarks=[state("fake_good"), state("other")])
