@@ -62,7 +62,7 @@ struct map_cell {
 	uint64_t examples, valued;
 };
 
-#define AHEAD 16   /* points */
+#define AHEAD 16   /* how many points ahead one is fetched into the cache */
 #define BLOCK 256u /* examples that are counted at a time: their columns fit into the first cache */
 
 /* Some examples that have a place in the map, one after another. */
@@ -256,7 +256,7 @@ map_maker_add_points(struct map_maker *maker, const struct map_input *part)
 	const struct sort_item *item = sample->items + maker->next, *end = sample->items + sample->count;
 
 	for (; item < end && item->key < (uint64_t)part->first + part->rows; item++, maker->next++) {
-		/* Points lie in drawing order, which is random: the one after the next few is fetched meanwhile. */
+		/* The points lie in drawing order, which is random, so one further on is fetched ahead of its turn. */
 		if (end - item > AHEAD)
 			__builtin_prefetch(&maker->data->points[2 * (size_t)item[AHEAD].value], 1);
 		map_maker_add_point(maker, part, (uint32_t)item->key - part->first);

@@ -83,7 +83,7 @@ void map_source_rank(struct map_source *sources, size_t count);
 __attribute__((noreturn)) void map_source_no_measure(const struct dynamics *dynamics, const char *option,
                                                      const char *name);
 
-/* Gives back the memory of what stands for each example, early: for when the maps are made. */
+/* Frees the arrays with a value for each example, which nobody needs once the maps are made. */
 void map_source_drop_values(struct map_source *source);
 void map_source_free(struct map_source *source);
 

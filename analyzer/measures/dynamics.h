@@ -30,7 +30,7 @@ int dynamics_load(struct dynamics *dynamics, const struct run_query *query, cons
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
 
-/* Gives back the memory of the columns, ids, gold labels and order, early; what describes the run stays. */
+/* Frees the columns, ids, gold labels and order before dynamics_free(); what describes the run stays. */
 void dynamics_drop_values(struct dynamics *dynamics);
 
 /* Ends the snapshot, and keeps the arrays: for callers that keep loaded dynamics for long. */

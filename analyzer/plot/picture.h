@@ -72,7 +72,7 @@ void picture_open(struct picture_draft *draft, const struct picture *picture);
 /* Writes the first lines of the script. The page must live until picture_end(). */
 void picture_begin(struct picture_draft *draft, const struct picture_page *page);
 
-/* Has gnuplot draw the picture, and returns at once: what the caller does before picture_end() takes no extra time. */
+/* Lets gnuplot draw the picture, and returns at once. The caller may do other work before picture_end(). */
 void picture_draw(struct picture_draft *draft);
 
 /* Waits until the picture is drawn, and releases the draft. The program ends if a file cannot be written. It also ends

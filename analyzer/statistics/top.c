@@ -9,7 +9,7 @@
 
 /* bits of a key that a pass finds, sign and exponent first; the counts fit into the second cache */
 #define DIGIT_BITS 12
-#define FEW 4096 /* so few keys with the bits found so far are put aside, and passes go on with these alone */
+#define FEW 4096 /* once so few keys begin with the bits found so far, the passes go on with these alone */
 
 struct bound {
 	uint64_t prefix; /* the upper bits of the k-th key, as far as they are known */
