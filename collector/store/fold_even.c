@@ -11,6 +11,8 @@
 
 #include <portolan/widths.h>
 
+#define AHEAD 32 /* places are asked for so many rows before they are written */
+
 _Static_assert(STORE_CHUNK % 64 == 0, "an example's index is the place of its bit, too");
 
 /* Are the chunks from `first` to `last` alike, and do they lack the entry at fold->position? */
@@ -66,8 +68,10 @@ even_put_observations(const struct merge_shared *shared, const struct batch *bat
 
 		for (uint32_t row = base; row < end; row++, bits >>= 1) {
 			const uint32_t at = load_u32(index + 4 * (size_t)row);
+			const uint32_t ahead = row + AHEAD < rows ? row + AHEAD : row;
 			const uint64_t bit = UINT64_C(1) << (at % 64), word = present[at / 64];
 
+			__builtin_prefetch(gold_prob + load_u32(index + 4 * (size_t)ahead), 1);
 			if (word & bit)
 				return row;
 			present[at / 64] = word | bit;

@@ -7,13 +7,15 @@
  */
 #include "fold.h"
 
+#include <portolan/widths.h>
+
 struct packed {
 	const uint64_t *words;
 	uint32_t rows, present;
 	uint8_t form;
 };
 
-static struct packed
+FOR_EACH_WIDTH static struct packed
 pack_describe(const uint64_t *words, uint32_t rows)
 {
 	struct packed packed = {.words = words, .rows = rows};
@@ -63,22 +65,23 @@ pack_presence(struct store_writer *writer, const struct chunk_place *place, unsi
 }
 
 /* Are the present values all the same? Then *value is that value. */
-static bool
+FOR_EACH_WIDTH static bool
 pack_is_constant(const uint32_t *values, const struct packed *packed, uint32_t *value)
 {
 	bool found = false;
 
 	for (uint32_t base = 0; base < packed->rows; base += 64) {
+		const uint32_t *part = values + base;
 		uint64_t word = packed->words[base / 64];
 		uint32_t differing = 0;
 
 		if (word && !found)
-			*value = values[base + (uint32_t)__builtin_ctzll(word)];
+			*value = part[__builtin_ctzll(word)];
 		found |= word != 0;
 		for (uint32_t i = 0; i < 64 && word == UINT64_MAX; i++)
-			differing |= values[base + i] ^ *value;
+			differing |= part[i] ^ *value;
 		for (; word && word != UINT64_MAX; word &= word - 1)
-			differing |= values[base + (uint32_t)__builtin_ctzll(word)] ^ *value;
+			differing |= part[__builtin_ctzll(word)] ^ *value;
 		if (differing)
 			return false;
 	}
@@ -88,7 +91,9 @@ pack_is_constant(const uint32_t *values, const struct packed *packed, uint32_t *
 static void
 pack_words(uint8_t *to, const uint32_t *values, const struct packed *packed)
 {
-	for (uint32_t base = 0; base < packed->rows; base += 64) {
+	if (packed->form == PRESENCE_COMPLETE)
+		memcpy(to, values, (size_t)packed->rows * 4);
+	for (uint32_t base = 0; base < packed->rows && packed->form != PRESENCE_COMPLETE; base += 64) {
 		uint64_t word = packed->words[base / 64];
 
 		if (word == UINT64_MAX) {

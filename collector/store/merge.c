@@ -13,6 +13,8 @@
 
 #include "list.h"
 
+#include <portolan/widths.h>
+
 #include <sys/mman.h>
 
 #define BITMAP_BYTES (STORE_CHUNK_WORDS * sizeof(uint64_t))
@@ -155,7 +157,7 @@ store_merge_end(const struct merge_chunk *chunk)
 	return words ? 64 * words - (uint32_t)__builtin_clzll(chunk->present[STORE_GOLD_PROB][words - 1]) : 0;
 }
 
-uint32_t
+FOR_EACH_WIDTH uint32_t
 store_merge_count(const struct merge_chunk *chunk)
 {
 	uint32_t count = 0;
