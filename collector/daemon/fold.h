@@ -25,8 +25,11 @@ struct folder {
 	struct sessions *sessions;
 	size_t memory;           /* bound for the columns built at a time */
 	struct store_fold *fold; /* the fold in progress, or NULL */
-	struct run *run;         /* the run being folded; NULL with it */
-	uint32_t last;           /* the number of the run that had the last turn */
+	struct store_fold *next; /* the one after it, whose log is read ahead during steps of the one before; or NULL */
+	uint32_t epoch, next_epoch; /* of these */
+	bool alone;                 /* nothing is read ahead until the fold in progress is done */
+	struct run *run;            /* the run being folded; NULL without a fold */
+	uint32_t last;              /* the number of the run that had the last turn */
 };
 
 void folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory);

@@ -24,7 +24,7 @@ enum share {
 	SHARES_QUEUE = 8,        /* frames between the two threads: see ledger.h */
 	SHARES_CREDIT = 4,       /* … of which this much is given to all clients together as credit */
 	SHARES_IDS = 5,          /* the dictionaries of runs that do not declare examples=N */
-	SHARES_FOLDS = 4,        /* the columns that a fold builds at a time, and its notes */
+	SHARES_FOLDS = 4,        /* the columns that folds build at a time, and their notes */
 	SHARES_SESSIONS = 2,     /* sessions, on both threads, and a ping of each: sessions_most() */
 	SHARES_REST = 1,         /* the process itself, and the pages of the pending transaction */
 };

@@ -90,14 +90,16 @@ fold_take_memory(struct store_fold *fold, size_t memory, uint64_t log_rows)
 
 	fold->most = fits ? fold->chunk_count : some ? (uint32_t)some : 1;
 	fold->to = fold->chunk_count;
+	fold->memory = fits ? fixed + fold->chunk_count * each : SIZE_MAX;
 	fold->chunks = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->chunks));
 	if (!fits)
 		fold_take_spans(fold, left);
 	/* A few rows, scattered over the run, would take a huge page each. */
 	if (fits && log_rows >= fold->rows_of_run / SHARED_PART &&
-	    left - fold->chunk_count * each >= fold_rounding(fold))
+	    left - fold->chunk_count * each >= fold_rounding(fold)) {
 		fold_take_shared(fold);
-	else
+		fold->memory += fold_rounding(fold);
+	} else
 		store_fold_rest(fold->writer);
 	return fold->chunks ? 0 : STORE_E_MEMORY;
 }
@@ -150,7 +152,9 @@ store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size
 	if (!begun)
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
 	begun->writer = writer;
+	begun->view = &writer->view;
 	begun->aborts = writer->aborts;
+	begun->examples_written = writer->examples_written;
 	begun->run = run;
 	begun->epoch = epoch;
 	rc = fold_read_epoch(begun, memory, error);
@@ -182,6 +186,7 @@ store_fold_free(struct store_fold *fold)
 {
 	if (!fold)
 		return;
+	store_fold_pause(fold);
 	for (uint32_t number = 0; number < fold->chunk_count && fold->chunks; number++)
 		if (fold->chunks[number])
 			fold_drop_chunk(fold, number);
@@ -330,6 +335,7 @@ fold_write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error
 	rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
 	if (!rc && chunk->examples.changed) {
 		place.epoch = STORE_EPOCH_RUN;
+		fold->writer->examples_written++;
 		rc = store_chunk_write(fold->writer, &place, &chunk->examples, error);
 	}
 	fold_count_chunk(&fold->counts, chunk);

@@ -9,6 +9,8 @@
 
 #include "chunk.h"
 
+#include <stdatomic.h>
+
 #define FOLD_READ_BYTES ((size_t)4 << 20)  /* bytes of the log read in one step: some milliseconds */
 #define FOLD_WRITE_BYTES ((size_t)4 << 20) /* bytes written in one step */
 #define FOLD_WRITE_CHUNKS 128              /* chunks written in one step, if they have few rows */
@@ -24,9 +26,20 @@ struct fold_chunk {
 	struct fold_chunk *next; /* in the list of unused chunks */
 };
 
+struct fold_ahead { /* the thread of fold_ahead.c, and what it is told and tells */
+	pthread_t thread;
+	bool runs;
+	struct view view; /* what it reads */
+	atomic_bool stop;
+	int result;
+};
+
 struct store_fold {
 	struct store_writer *writer;
-	uint64_t aborts;
+	const struct view *view; /* what is read to fill the chunks: the writer's, or that of `ahead` */
+	struct fold_ahead ahead;
+	uint64_t aborts, examples_written; /* the writer's counts when the fold began */
+	size_t memory;                     /* the most bytes that it takes; SIZE_MAX: all that it may */
 	uint32_t run, epoch;
 	char name[256];
 	bool examples;    /* the run keeps values per example: labels, or which declared examples were seen */

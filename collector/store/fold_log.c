@@ -29,7 +29,7 @@ fold_open_batch(const struct store_fold *fold, struct view_walk *walk, struct ba
                 struct portolan_error *error)
 {
 	const struct store_key at = store_key_log(fold->run, fold->epoch, fold->position);
-	const struct view *view = &fold->writer->view;
+	const struct view *view = fold->view;
 	int rc;
 
 	if (!walk->cursor)
@@ -72,7 +72,7 @@ store_fold_load_examples(const struct store_fold *fold, uint32_t number, bool wh
 
 	if ((whole ? store_merge_reset(examples) : store_merge_clear(examples)) < 0)
 		return store_fold_out_of_memory(fold, error);
-	return store_chunk_load(&fold->writer->view, &of_run, whole ? columns : 0, examples, NULL, error);
+	return store_chunk_load(fold->view, &of_run, whole ? columns : 0, examples, NULL, error);
 }
 
 /* Reads what is stored of the chunk. */
@@ -87,7 +87,7 @@ fold_load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chu
 	if ((fold->fresh ? store_merge_clear(&chunk->epoch) : store_merge_reset(&chunk->epoch)) < 0)
 		return store_fold_out_of_memory(fold, error);
 	if (!fold->fresh)
-		rc = store_chunk_load(&fold->writer->view, &place, UINT64_MAX & ~gold, &chunk->epoch, NULL, error);
+		rc = store_chunk_load(fold->view, &place, UINT64_MAX & ~gold, &chunk->epoch, NULL, error);
 	if (!rc && !chunk->epoch.stored && store_merge_clear(&chunk->epoch) < 0)
 		return store_fold_out_of_memory(fold, error);
 	chunk->before = store_merge_count(&chunk->epoch);
@@ -232,7 +232,8 @@ store_fold_fill(struct store_fold *fold, struct portolan_error *error)
 {
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 
-	for (size_t work = 0; work < FOLD_READ_BYTES && fold->position < fold->end; fold->position++) {
+	for (size_t work = 0; work < FOLD_READ_BYTES && fold->position < fold->end && !atomic_load(&fold->ahead.stop);
+	     fold->position++) {
 		struct batch batch;
 		int rc;
 

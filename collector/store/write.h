@@ -233,8 +233,8 @@ int store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t fr
  * pending). Readers see the same before and after each step: a chunk says up to which log entry it is merged. So a fold
  * may stop anywhere and begin anew. Entries appended meanwhile stay for the next fold. `memory` bounds the columns
  * built at a time, with the fold's notes on the log, the sessions and the chunks; at least one chunk is built. A larger
- * epoch takes several passes over its log. One fold at a time per writer. After a failed step, or store_writer_abort(),
- * free the fold; begin again later.
+ * epoch takes several passes over its log. One fold at a time advances. After a failed step, or store_writer_abort(),
+ * free the folds; begin again later.
  */
 struct store_fold;
 int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,
@@ -242,6 +242,18 @@ int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, 
 int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error);
 /* As store_fold_step(), but without the commit, so that several small epochs can share one. */
 int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
+/*
+ * While a fold is written, the log of the next one may be read ahead, on a thread of its own.
+ * store_fold_begin_beside(): begins that fold; *fold is NULL if the other leaves no room for it in `memory`.
+ * store_fold_read_ahead(): starts the thread, if the system has one. Until it is paused, the caller may advance the
+ * other fold and commit, and do nothing else with the writer.
+ * store_fold_pause(): ends the thread within milliseconds. False: free this fold, and begin it anew: what was read is
+ * damaged or too large for the memory, or the other fold changed it.
+ */
+int store_fold_begin_beside(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory,
+                            const struct store_fold *beside, struct store_fold **fold, struct portolan_error *error);
+void store_fold_read_ahead(struct store_fold *fold);
+bool store_fold_pause(struct store_fold *fold);
 /* NULL accepted. Before store_writer_close(). */
 void store_fold_free(struct store_fold *fold);
 /* Frees memory that the last fold left for the next one, as new memory would have to be cleared. For when nothing is

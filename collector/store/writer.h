@@ -32,6 +32,7 @@ struct store_writer {
 	uint32_t *index;               /* working space of an append: indices and kept rows */
 	uint32_t *kept;
 	size_t row_room;
+	uint64_t examples_written;   /* chunks of values kept per example, by all folds */
 	struct merge_shared *arrays; /* of the last fold, for the next one; NULL: none */
 };
 

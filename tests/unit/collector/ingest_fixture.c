@@ -219,7 +219,7 @@ fixture_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, uint3
 
 	for (uint32_t r = 0; r < rows; r++) {
 		ids[r] = first + r;
-		values[r] = gold_prob;
+		values[r] = gold_prob + fixture->slope * (float)(first + r);
 		bits[r / 8] |= (uint8_t)(correct << (r % 8));
 	}
 	frame.batch.ids = (struct wire_bytes){(const uint8_t *)ids, rows * sizeof(*ids)};

@@ -24,6 +24,7 @@ struct fixture {
 	struct store_writer *writer;
 	struct ingest ingest;
 	int64_t now;
+	float slope;                                   /* of gold_prob in ids, so that they do not all have one value */
 	const struct limits *limits;                   /* of the key that coming frames are sent with; NULL: none */
 	struct fixture_reply replies[FIXTURE_REPLIES]; /* since fixture_forget() */
 	size_t reply_count;

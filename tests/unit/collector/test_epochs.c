@@ -190,6 +190,92 @@ runs_are_folded_by_turns(void **state)
 	assert_int_equal(fixture_log(f, "busy", 1).rows, 0);
 }
 
+enum { LARGE = 3 * 100000 }; /* rows of an epoch whose log is worth being read ahead */
+#define SLOPE (1.0f / (1 << 20))
+
+/* Logs epochs first … end − 1 whole, and ends them. Returns the next sequence number. */
+static uint64_t
+log_large_epochs(struct fixture *f, uint8_t session, uint64_t sequence, uint32_t first, uint32_t end)
+{
+	f->slope = SLOPE;
+	for (uint32_t epoch = first; epoch < end; epoch++) {
+		for (uint64_t row = 0; row < LARGE; row += 100000)
+			fixture_batch(f, session, sequence++, epoch, row, 100000, 0.125f * (float)epoch, true);
+		fixture_end(f, session, sequence++, epoch);
+	}
+	fixture_commit(f);
+	return sequence;
+}
+
+/* One step of work after another, until the log of an epoch is being read ahead. */
+static void
+work_until_read_ahead(struct fixture *f)
+{
+	while (!f->ingest.folder.next)
+		assert_true(ingest_work(&f->ingest, f->now));
+}
+
+static void
+large_epochs_are_read_ahead(void **state)
+{
+	enum { EPOCHS = 6 };
+	struct fixture *f = *state;
+	uint64_t sequence;
+
+	fixture_open(f, 1, "run", NULL);
+	sequence = log_large_epochs(f, 1, 1, 0, EPOCHS);
+	work_until_read_ahead(f);
+	/* What comes meanwhile for an epoch that is folded, or is being read, waits for its next fold. */
+	while (fixture_log(f, "run", 1).rows)
+		assert_true(ingest_work(&f->ingest, f->now));
+	work_until_read_ahead(f);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		fixture_batch(f, 1, sequence++, epoch, 0, 2, 0.75f, false);
+		fixture_end(f, 1, sequence++, epoch);
+	}
+	fixture_work(f);
+	assert_null(f->ingest.folder.next);
+	assert_int_equal(fixture_run(f, "run").observations, EPOCHS * LARGE);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		assert_int_equal(fixture_log(f, "run", epoch).rows, 0);
+		assert_true(fixture_gold_prob(f, "run", 1, epoch) == 0.75f + SLOPE);
+		assert_true(fixture_gold_prob(f, "run", 2, epoch) == 0.125f * (float)epoch + 2 * SLOPE);
+		assert_true(fixture_gold_prob(f, "run", LARGE - 1, epoch) ==
+		            0.125f * (float)epoch + SLOPE * (LARGE - 1));
+	}
+	assert_int_equal(f->troubles, 0);
+}
+
+/* Neither another run's turn, nor a failed commit, nor the run's removal leaves anything of what was read ahead. */
+static void
+what_was_read_ahead_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	log_large_epochs(f, 1, 1, 0, 4);
+	work_until_read_ahead(f);
+	fixture_open(f, 2, "other", NULL);
+	fixture_batch(f, 2, 1, 0, 0, 2, 0.25f, true);
+	fixture_end(f, 2, 2, 0);
+	fixture_commit(f);
+	while (fixture_log(f, "other", 0).rows)
+		assert_true(ingest_work(&f->ingest, f->now));
+	assert_null(f->ingest.folder.next);
+	work_until_read_ahead(f);
+	fixture_fail_commits(1);
+	while (f->ingest.folder.next)
+		assert_true(ingest_work(&f->ingest, f->now));
+	assert_null(f->ingest.folder.fold);
+	fixture_wait(f, 60000);
+	work_until_read_ahead(f);
+	fixture_remove(f, "run", true);
+	fixture_commit(f);
+	assert_null(f->ingest.folder.next);
+	fixture_work(f);
+	assert_false(fixture_has_run(f, "run"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int
@@ -203,6 +289,8 @@ main(void)
 	        TEST(nobody_begins_in_the_future),
 	        TEST(tiny_epochs_are_folded_together),
 	        TEST(runs_are_folded_by_turns),
+	        TEST(large_epochs_are_read_ahead),
+	        TEST(what_was_read_ahead_is_dropped),
 	};
 
 	return cmocka_run_group_tests_name("epochs", tests, NULL, NULL);

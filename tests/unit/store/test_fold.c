@@ -1,12 +1,13 @@
 /*
  * test_fold.c: a fold writes the same records whether it merges chunk by chunk, in little memory, or has arrays that all
- * chunks share, and merges most batches without looking at their chunks.
+ * chunks share, and merges most batches without looking at their chunks; and whether its log was read ahead.
  */
 #include "reader_process.h"
 
 #include "fold.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define EXAMPLES (2 * STORE_CHUNK + 9000) /* 60 of them, drawn at random, lie in all three chunks */
 #define PLENTY ((size_t)256 << 20)
@@ -415,6 +416,164 @@ merged_as_a_whole(void **state)
 	store_fold_free(fold);
 }
 
+/* Reads the whole log of `next` ahead. */
+static void
+read_ahead(struct store_fold *next)
+{
+	while (next->phase == FOLD_FILL) {
+		store_fold_read_ahead(next);
+		usleep(1000);
+		assert_true(store_fold_pause(next));
+	}
+}
+
+static struct store_fold *
+begin_beside(struct twins *twins, uint32_t epoch, const struct store_fold *beside)
+{
+	struct store_fold *fold;
+
+	ok(store_fold_begin_beside(fixture_writer(twins->fixture), twins->run[0], epoch, PLENTY, beside, &fold,
+	                           &error));
+	assert_non_null(fold);
+	return fold;
+}
+
+/* Folds to the end, while the log of `next` is read, if there is one. Returns whether that is of use then. */
+static bool
+fold_beside(struct store_fold *fold, struct store_fold *next)
+{
+	bool done = false, useful = true;
+
+	while (!done) {
+		if (next)
+			store_fold_read_ahead(next);
+		ok(store_fold_step(fold, &done, &error));
+		if (next)
+			useful &= store_fold_pause(next);
+	}
+	store_fold_free(fold);
+	return useful;
+}
+
+/* What was read ahead is written as if it had been read then. Examples are new in each epoch. */
+static void
+ahead_without_labels(void **state)
+{
+	struct twins *twins = *state;
+	struct store_fold *fold, *next;
+
+	for (uint32_t epoch = 0; epoch < 4; epoch++) {
+		log_both(twins, epoch, 0, 0, 300, WITH_MARGIN);
+		log_both(twins, epoch, epoch == 2, 200, EXAMPLES / 4 * (epoch + 1), WITH_MARGIN);
+	}
+	ok(store_writer_commit(fixture_writer(twins->fixture), &error));
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	for (uint32_t epoch = 1; epoch < 4; epoch++) {
+		next = begin_beside(twins, epoch, fold);
+		if (epoch != 2)
+			read_ahead(next); /* before the other is written */
+		assert_true(fold_beside(fold, next));
+		fold = next;
+	}
+	assert_true(fold_beside(fold, NULL));
+	for (uint32_t epoch = 0; epoch < 4; epoch++)
+		fold_in(twins, 1, epoch, twins->little);
+	assert_same_records(twins, DB_EPOCHS, 4);
+	assert_same_records(twins, DB_COLUMNS, 12);
+}
+
+/* Labels are read ahead; if the fold before has written some, it was in vain. */
+static void
+ahead_with_labels(void **state)
+{
+	struct twins *twins = *state;
+	struct store_fold *fold, *next;
+
+	for (uint32_t epoch = 0; epoch < 3; epoch++) {
+		log_both(twins, epoch, epoch % 2, 0, 300, WITH_LABELS);
+		log_both(twins, epoch, epoch % 2, 300, EXAMPLES / 2 * (epoch ? 2 : 1), WITH_LABELS);
+	}
+	ok(store_writer_commit(fixture_writer(twins->fixture), &error));
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	next = begin_beside(twins, 1, fold);
+	read_ahead(next);
+	assert_false(fold_beside(fold, next)); /* writes the labels of half the examples */
+	store_fold_free(next);
+	fold_in(twins, 0, 1, PLENTY);
+	log_both(twins, 1, 1, 0, 300, 0); /* a patch, and an epoch of which all labels are known */
+	ok(store_writer_commit(fixture_writer(twins->fixture), &error));
+	fold = begin_fold(twins, 0, 1, PLENTY);
+	next = begin_beside(twins, 2, fold);
+	read_ahead(next);
+	assert_true(fold_beside(fold, next));
+	assert_true(fold_beside(next, NULL));
+	for (uint32_t epoch = 0; epoch < 3; epoch++)
+		fold_in(twins, 1, epoch, twins->little);
+	assert_same_records(twins, DB_COLUMNS, 9);
+}
+
+/* Both folds together stay within the memory. */
+static void
+ahead_in_memory(void **state)
+{
+	struct twins *twins = *state;
+	struct store_writer *writer = fixture_writer(twins->fixture);
+	struct store_fold *fold, *next;
+
+	for (uint32_t epoch = 0; epoch < 2; epoch++)
+		log_both(twins, epoch, 0, 0, 100000, 0);
+	ok(store_writer_commit(writer, &error));
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	ok(store_fold_begin_beside(writer, twins->run[0], 1, 2 * fold->memory, fold, &next, &error));
+	assert_non_null(next);
+	assert_non_null(next->shared);
+	assert_true(next->memory == fold->memory);
+	store_fold_free(next);
+	/* Without the arrays that all chunks share, it takes less. */
+	ok(store_fold_begin_beside(writer, twins->run[0], 1, 2 * fold->memory - 1, fold, &next, &error));
+	assert_non_null(next);
+	assert_null(next->shared);
+	store_fold_free(next);
+	ok(store_fold_begin_beside(writer, twins->run[0], 1, fold->memory + fold->memory / 2, fold, &next, &error));
+	assert_null(next);
+	store_fold_free(fold);
+	fold = begin_fold(twins, 0, 0, twins->little); /* goes through the log more than once */
+	ok(store_fold_begin_beside(writer, twins->run[0], 1, PLENTY, fold, &next, &error));
+	assert_null(next);
+	store_fold_free(fold);
+}
+
+/* Damage that is met ahead is found again by the fold that begins anew. */
+static void
+ahead_damaged(void **state)
+{
+	struct twins *twins = *state;
+	struct store_writer *writer = fixture_writer(twins->fixture);
+	const struct store_key key = store_key_log(twins->run[0], 1, 1);
+	struct store_fold *fold, *next;
+	bool done = false, useful = true;
+
+	for (uint32_t epoch = 0; epoch < 2; epoch++) {
+		log_both(twins, epoch, 0, 0, 300, 0);
+		log_both(twins, epoch, 0, 300, EXAMPLES, 0);
+	}
+	ok(store_writer_delete(writer, DB_LOG, &key, &error));
+	ok(store_writer_commit(writer, &error));
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	next = begin_beside(twins, 1, fold);
+	for (int i = 0; i < 1000 && useful; i++) {
+		store_fold_read_ahead(next);
+		usleep(1000);
+		useful = store_fold_pause(next);
+	}
+	assert_false(useful);
+	store_fold_free(next);
+	assert_true(fold_beside(fold, NULL));
+	next = begin_fold(twins, 0, 1, PLENTY);
+	assert_int_equal(store_fold_step(next, &done, NULL), STORE_E_CORRUPT);
+	store_fold_free(next);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define TEST_MANY(name) cmocka_unit_test_setup_teardown(name, set_up_many, tear_down)
 
@@ -422,9 +581,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(whole_epoch),       TEST(second_session),    TEST(in_order),         TEST(sessions_in_one_chunk),
-	        TEST(places_taken),      TEST(other_columns),     TEST(folded_again),     TEST(few_rows),
-	        TEST(merged_as_a_whole), TEST(arrays_used_again), TEST_MANY(many_chunks), TEST_MANY(memory_of_shared),
+	        TEST(whole_epoch),           TEST(second_session),    TEST(in_order),
+	        TEST(sessions_in_one_chunk), TEST(places_taken),      TEST(other_columns),
+	        TEST(folded_again),          TEST(few_rows),          TEST(merged_as_a_whole),
+	        TEST(arrays_used_again),     TEST_MANY(many_chunks),  TEST_MANY(memory_of_shared),
+	        TEST(ahead_without_labels),  TEST(ahead_with_labels), TEST_MANY(ahead_in_memory),
+	        TEST(ahead_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
