@@ -5,11 +5,7 @@
 #ifndef K_MEANS_H
 #define K_MEANS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#define K_MEANS_LANES 16
-#define K_MEANS_PADDED(clusters) (((clusters) + K_MEANS_LANES - 1) / K_MEANS_LANES * K_MEANS_LANES)
+#include "k_means_search.h"
 
 struct k_means {
 	size_t dimensions, clusters;

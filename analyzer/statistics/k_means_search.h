@@ -1,0 +1,30 @@
+/*
+ * k_means_search.h: for k_means.c alone: finds the nearest centre in float32, which is nearly always certain to be that
+ * which float64 finds.
+ */
+#ifndef K_MEANS_SEARCH_H
+#define K_MEANS_SEARCH_H
+
+#include <float.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define K_MEANS_LANES 16 /* centres that are worked on side by side */
+#define K_MEANS_PADDED(clusters) (((clusters) + K_MEANS_LANES - 1) / K_MEANS_LANES * K_MEANS_LANES)
+#define K_MEANS_POINTS 6u   /* points that are worked on side by side */
+#define K_MEANS_LARGE 1e30f /* squares up to this are added and multiplied without reaching infinity */
+
+/* γ: see the head of k_means_search.c. */
+static inline double
+k_means_error(size_t dimensions)
+{
+	return ((double)dimensions + 4) * (double)FLT_EPSILON; /* FLT_EPSILON is 2 u */
+}
+
+/* Sets nearest[p] to the number of the centre that is nearest to points[p]. Bit p of the answer: no other centre is as
+ * near, or nearer, in float64. turned[] is (dimensions + 1) × K_MEANS_PADDED(clusters): the least that each |c|² can be,
+ * (1 − 2 γ) |c|², and then −2 c, dimension by dimension. */
+unsigned k_means_search(const float *turned, size_t clusters, size_t dimensions,
+                        const float *const points[K_MEANS_POINTS], uint32_t nearest[K_MEANS_POINTS]);
+
+#endif
