@@ -441,10 +441,8 @@ ingest_tick(struct ingest *ingest, int64_t now)
 	if (now - ingest->ticked > STALL_MS)
 		commit_forgive_silence(ingest, now - ingest->ticked);
 	ingest->ticked = now;
-	if (!folder_has_work(&ingest->folder)) {
-		folder_drop(&ingest->folder);
+	if (!folder_has_work(&ingest->folder))
 		store_fold_rest(ingest->writer);
-	}
 	if (store_writer_check(ingest->writer, &error) < 0) {
 		commit_failed(ingest, &error, now);
 		return false;

@@ -7,7 +7,7 @@
  * nothing in its log is due: so an epoch whose fold failed, and entries that came during a fold, are found again.
  *
  * While a step of a fold works and waits for the disk, a second thread reads the log of the run's next large epoch. It
- * runs during the step alone, so between steps there is one thread, and nothing to share.
+ * ends before the step does, so nobody else need know of it.
  */
 #include "fold.h"
 
@@ -15,8 +15,8 @@
 
 #define TOGETHER 64               /* epochs folded in one step, at most, */
 #define TOGETHER_BYTES (1u << 18) /* … while they have written no more than this, */
-#define AHEAD_BYTES (1u << 20)    /* logs of so many bytes are worth a thread */
 #define TOGETHER_US 5000          /* … and have not taken longer than this */
+#define READ_AHEAD (1u << 20)     /* logs of so many bytes are worth a thread that reads them */
 
 void
 folder_init(struct folder *folder, struct store_writer *writer, struct sessions *sessions, size_t memory)
@@ -101,10 +101,11 @@ static int
 folder_begin_next(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
 	struct store_log_epoch epoch;
-	int result = folder_find_due(folder, run, range->from, range->to, &epoch, error);
+	int result;
 
 	folder_pause(folder);
 	folder->alone = false;
+	result = folder_find_due(folder, run, range->from, range->to, &epoch, error);
 	if (result == 0 && epoch.rows && run == folder->run && epoch.epoch == folder->next_epoch) {
 		folder->fold = folder->next;
 		folder->next = NULL;
@@ -137,27 +138,28 @@ folder_next_run(const struct folder *folder)
 }
 
 /* Begins the fold of the run's next epoch, unless that is small, or another run's turn comes first, or memory has no room
- * for it beside the fold in progress. */
+ * for it beside the fold in progress. Damage is left for that epoch's own turn. */
 static void
 folder_begin_beside(struct folder *folder, struct run *run, uint64_t to)
 {
-	struct store_log_epoch epoch;
+	struct store_log_epoch epoch = {.rows = 0};
 
 	if (folder_next_run(folder) == run &&
-	    folder_find_due(folder, run, folder->epoch + UINT64_C(1), to, &epoch, NULL) == 0 && epoch.rows &&
-	    epoch.bytes >= AHEAD_BYTES &&
-	    store_fold_begin_beside(folder->writer, run->number, epoch.epoch, folder->memory, folder->fold,
-	                            &folder->next, NULL) == 0) {
-		folder->run = run;
-		folder->next_epoch = epoch.epoch;
-	}
+	    folder_find_due(folder, run, folder->epoch + UINT64_C(1), to, &epoch, NULL) == 0 &&
+	    epoch.bytes >= READ_AHEAD)
+		store_fold_begin_beside(folder->writer, run->number, epoch.epoch, folder->memory, folder->fold,
+		                        &folder->next, NULL);
 	folder->alone = !folder->next;
+	folder->never = store_writer_is_spoilt(folder->writer);
+	folder->next_epoch = epoch.epoch;
+	folder->run = run;
 }
 
+/* A fold is begun beside the one in progress only when nothing is pending, not even the folds of small epochs before. */
 static void
 folder_read_ahead(struct folder *folder, struct run *run, uint64_t to)
 {
-	if (!folder->next && !folder->alone)
+	if (!folder->next && !folder->alone && !folder->never && store_writer_pending(folder->writer) == 0)
 		folder_begin_beside(folder, run, to);
 	if (folder->next)
 		store_fold_read_ahead(folder->next);

@@ -26,9 +26,10 @@ struct folder {
 	size_t memory;           /* bound for the columns built at a time */
 	struct store_fold *fold; /* the fold in progress, or NULL */
 	struct store_fold *next; /* the one after it, whose log is read ahead during steps of the one before; or NULL */
-	uint32_t epoch, next_epoch; /* of these */
-	bool alone;                 /* nothing is read ahead until the fold in progress is done */
-	struct run *run;            /* the run being folded; NULL without a fold */
+	uint32_t epoch, next_epoch; /* the epochs of `fold` and `next` */
+	bool alone;                 /* nothing is read ahead until the fold in progress is done, */
+	bool never;                 /* … or ever again: damage was met */
+	struct run *run;            /* the run of both; NULL if there is neither */
 	uint32_t last;              /* the number of the run that had the last turn */
 };
 
@@ -45,7 +46,7 @@ bool folder_has_work(const struct folder *folder);
  * caller aborts the writer's transaction. Negative codes are failures of the store, not of one run. */
 int folder_work(struct folder *folder, struct portolan_error *error);
 
-/* Drops the fold in progress, if any. Call before the writer's transaction is aborted or the fold's run removed. */
+/* Drops the fold in progress and the one that is read ahead, if any. Call before the writer's transaction is aborted or the fold's run removed. */
 void folder_drop(struct folder *folder);
 
 /* The rule for one epoch; pure, for tests. */

@@ -11,6 +11,7 @@
  */
 #include "fold.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SPANS_PART 16 /* the spans may take 1/SPANS_PART of the memory */
@@ -394,6 +395,7 @@ store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *e
 	size_t before;
 	int phase, rc = store_writer_begin(writer, error);
 
+	assert(!fold->ahead.runs);
 	if (!rc && fold->aborts != writer->aborts)
 		return error_set(error, STORE_E_SYSTEM,
 		                 "store '%s': the fold of epoch %u of run '%s' was given up; begin again",

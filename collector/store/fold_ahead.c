@@ -2,22 +2,24 @@
  * fold_ahead.c: reads the log of the next fold ahead, on a thread of its own, while the writer's thread writes the fold
  * before and waits for the disk.
  *
- * The thread reads by a transaction of its own, so nothing but what is committed. Of what it reads, the fold before may
- * change one thing: the values kept per example. Of these, a log without labels needs only which examples were seen, and
- * before the fold writes that, it looks again (fold.c). A log with labels is read anew if such values were written since
- * the fold began.
+ * The thread reads what is committed, in a transaction of its own. The next fold begins when nothing else is pending, so
+ * at first both threads see the same. Of what the reading thread reads, the fold before may change one thing: the values
+ * kept per example. Of these, a log without labels needs only which examples were seen, and before the fold writes that,
+ * it looks again (fold.c). A log with labels is read anew if such values were written since the fold began.
  */
 #include "fold.h"
-
-#include <stdlib.h>
 
 int
 store_fold_begin_beside(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory,
                         const struct store_fold *beside, struct store_fold **fold, struct portolan_error *error)
 {
 	const size_t left = memory > beside->memory ? memory - beside->memory : 0;
-	int rc = store_fold_begin(writer, run, epoch, left, fold, error);
+	int rc;
 
+	*fold = NULL;
+	if (writer->pending)
+		return 0;
+	rc = store_fold_begin(writer, run, epoch, left, fold, error);
 	if (!rc && (*fold)->memory > left) {
 		store_fold_free(*fold);
 		*fold = NULL;
@@ -47,7 +49,7 @@ store_fold_read_ahead(struct store_fold *fold)
 {
 	struct fold_ahead *ahead = &fold->ahead;
 
-	/* With the writer's transaction open, the map does not grow: there must be no other transaction then. */
+	/* The map grows only when the writer begins a transaction, and nobody may read then: so it begins one now. */
 	if (fold->phase != FOLD_FILL || ahead->runs || store_writer_begin(fold->writer, NULL))
 		return;
 	ahead->view = (struct view){.environment = &fold->writer->environment};

@@ -244,9 +244,10 @@ int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *
 int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
 /*
  * While a fold is written, the log of the next one may be read ahead, on a thread of its own.
- * store_fold_begin_beside(): begins that fold; *fold is NULL if the other leaves no room for it in `memory`.
- * store_fold_read_ahead(): starts the thread, if the system has one. Until it is paused, the caller may advance the
- * other fold and commit, and do nothing else with the writer.
+ * store_fold_begin_beside(): begins that fold; *fold is NULL if the other leaves no room for it in `memory`, or if
+ * something is pending.
+ * store_fold_read_ahead(): starts the thread, if the system has one. Until it is paused, the caller may advance and free
+ * the other fold and commit, and do nothing else with the writer.
  * store_fold_pause(): ends the thread within milliseconds. False: free this fold, and begin it anew: what was read is
  * damaged or too large for the memory, or the other fold changed it.
  */

@@ -115,7 +115,7 @@ static void
 start(struct fixture *fixture)
 {
 	struct ingest_options options = {
-	        .max_memory = (size_t)64 << 20, .max_texts = 100000, .reply = keep_reply, .context = fixture};
+	        .max_memory = fixture->max_memory, .max_texts = 100000, .reply = keep_reply, .context = fixture};
 	struct portolan_error error = {0};
 
 	current = fixture;
@@ -138,6 +138,7 @@ fixture_set_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
+	fixture->max_memory = (size_t)64 << 20;
 	snprintf(fixture->directory, sizeof(fixture->directory), "/tmp/portolan-test-XXXXXX");
 	assert_non_null(mkdtemp(fixture->directory));
 	fixture->now = 1000000;
@@ -205,6 +206,9 @@ put_batch(struct fixture *fixture, uint8_t session, struct wire_frame *frame, co
 	batch->columns[0] = (struct wire_column){
 	        bytes_of("gold_prob"), WIRE_F4, {(const uint8_t *)gold_prob, batch->rows * sizeof(float)}};
 	batch->columns[1] = (struct wire_column){bytes_of("correct"), WIRE_BIT, {bits, (batch->rows + 7) / 8}};
+	if (fixture->labels)
+		batch->columns[batch->column_count++] = (struct wire_column){
+		        bytes_of("gold"), WIRE_I4, {(const uint8_t *)fixture->labels, batch->rows * sizeof(int32_t)}};
 	put(fixture, session, true, frame);
 }
 

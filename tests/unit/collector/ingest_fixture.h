@@ -25,6 +25,8 @@ struct fixture {
 	struct ingest ingest;
 	int64_t now;
 	float slope;                                   /* of gold_prob in ids, so that they do not all have one value */
+	const int32_t *labels;                         /* of the rows of coming batches; NULL: they have none */
+	size_t max_memory;                             /* the collector's, from the next start on */
 	const struct limits *limits;                   /* of the key that coming frames are sent with; NULL: none */
 	struct fixture_reply replies[FIXTURE_REPLIES]; /* since fixture_forget() */
 	size_t reply_count;

@@ -1,6 +1,8 @@
 /* test_epochs.c: when an epoch closes and is folded, and which session has the last word. */
 #include "ingest_fixture.h"
 
+#include "store/fold.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,30 +193,45 @@ runs_are_folded_by_turns(void **state)
 }
 
 enum { LARGE = 3 * 100000 }; /* rows of an epoch whose log is worth being read ahead */
-#define SLOPE (1.0f / (1 << 20))
+#define SLOPE (1.0f / (1 << 21))
 
-/* Logs epochs first … end − 1 whole, and ends them. Returns the next sequence number. */
+/* Logs epochs first … end − 1 of so many rows each, and ends them. Returns the next sequence number. */
 static uint64_t
-log_large_epochs(struct fixture *f, uint8_t session, uint64_t sequence, uint32_t first, uint32_t end)
+log_epochs(struct fixture *f, uint8_t session, uint64_t sequence, uint32_t first, uint32_t end, uint64_t rows)
 {
-	f->slope = SLOPE;
 	for (uint32_t epoch = first; epoch < end; epoch++) {
-		for (uint64_t row = 0; row < LARGE; row += 100000)
-			fixture_batch(f, session, sequence++, epoch, row, 100000, 0.125f * (float)epoch, true);
+		for (uint64_t row = 0, some; row < rows; row += some) {
+			some = rows - row < 100000 ? rows - row : 100000;
+			fixture_batch(f, session, sequence++, epoch, row, (uint32_t)some, 0.0625f * (float)epoch, true);
+		}
 		fixture_end(f, session, sequence++, epoch);
 	}
 	fixture_commit(f);
 	return sequence;
 }
 
-/* One step of work after another, until the log of an epoch is being read ahead. */
+/* Does one step of work. After it no thread reads, and what was read ahead is of an epoch after the one in progress. */
+static void
+work_a_step(struct fixture *f)
+{
+	const struct folder *folder = &f->ingest.folder;
+
+	assert_true(ingest_work(&f->ingest, f->now));
+	if (!folder->next)
+		return;
+	assert_false(folder->next->ahead.runs);
+	assert_true(folder->next_epoch > folder->epoch);
+	assert_int_equal(folder->next->epoch, folder->next_epoch);
+}
+
 static void
 work_until_read_ahead(struct fixture *f)
 {
 	while (!f->ingest.folder.next)
-		assert_true(ingest_work(&f->ingest, f->now));
+		work_a_step(f);
 }
 
+/* What comes meanwhile for an epoch that is folded, or is being read, waits for its next fold. */
 static void
 large_epochs_are_read_ahead(void **state)
 {
@@ -222,28 +239,96 @@ large_epochs_are_read_ahead(void **state)
 	struct fixture *f = *state;
 	uint64_t sequence;
 
+	f->slope = SLOPE;
 	fixture_open(f, 1, "run", NULL);
-	sequence = log_large_epochs(f, 1, 1, 0, EPOCHS);
-	work_until_read_ahead(f);
-	/* What comes meanwhile for an epoch that is folded, or is being read, waits for its next fold. */
+	sequence = log_epochs(f, 1, 1, 0, EPOCHS, LARGE);
 	while (fixture_log(f, "run", 1).rows)
-		assert_true(ingest_work(&f->ingest, f->now));
+		work_a_step(f);
 	work_until_read_ahead(f);
 	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
 		fixture_batch(f, 1, sequence++, epoch, 0, 2, 0.75f, false);
 		fixture_end(f, 1, sequence++, epoch);
 	}
+	fixture_commit(f);
+	while (fixture_log(f, "run", 0).rows)
+		work_a_step(f);
+	assert_int_equal(fixture_log(f, "run", 3).rows, LARGE + 2); /* the first epoch comes first */
 	fixture_work(f);
 	assert_null(f->ingest.folder.next);
 	assert_int_equal(fixture_run(f, "run").observations, EPOCHS * LARGE);
 	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
 		assert_int_equal(fixture_log(f, "run", epoch).rows, 0);
 		assert_true(fixture_gold_prob(f, "run", 1, epoch) == 0.75f + SLOPE);
-		assert_true(fixture_gold_prob(f, "run", 2, epoch) == 0.125f * (float)epoch + 2 * SLOPE);
+		assert_true(fixture_gold_prob(f, "run", 2, epoch) == 0.0625f * (float)epoch + 2 * SLOPE);
 		assert_true(fixture_gold_prob(f, "run", LARGE - 1, epoch) ==
-		            0.125f * (float)epoch + SLOPE * (LARGE - 1));
+		            0.0625f * (float)epoch + SLOPE * (LARGE - 1));
 	}
 	assert_int_equal(f->troubles, 0);
+}
+
+/* The fold of an epoch that takes several steps is the one that was read ahead. */
+static void
+what_was_read_ahead_is_used(void **state)
+{
+	enum { ROWS = 1200000 };
+	const struct wire_open declared = {.examples = ROWS};
+	struct fixture *f = *state;
+	const struct store_fold *next;
+
+	f->slope = SLOPE;
+	f->max_memory = (size_t)1 << 30;
+	fixture_restart(f);
+	fixture_open(f, 1, "run", &declared);
+	log_epochs(f, 1, 1, 0, 3, ROWS);
+	work_until_read_ahead(f);
+	for (uint32_t epoch = 0; epoch < 2; epoch++) {
+		next = f->ingest.folder.next;
+		assert_non_null(next);
+		while (f->ingest.folder.fold != next) {
+			assert_int_equal(fixture_log(f, "run", epoch + 1).rows, ROWS);
+			work_a_step(f);
+		}
+		if (epoch == 0)
+			work_until_read_ahead(f);
+	}
+	fixture_work(f);
+	assert_int_equal(fixture_run(f, "run").observations, 3 * ROWS);
+	assert_int_equal(fixture_run(f, "run").examples, ROWS);
+}
+
+/* Several small epochs share a commit, and a thread does not see what they have written of their examples before it. A
+ * large epoch of few different values is done while the thread reads the next, in the same step. */
+static void
+small_epochs_come_before_large_ones(void **state)
+{
+	static int32_t labels[100000];
+	const struct wire_open declared = {.examples = LARGE};
+	struct fixture *f = *state;
+	uint64_t sequence;
+
+	f->labels = labels;
+	f->max_memory = (size_t)1 << 30;
+	fixture_restart(f);
+	for (uint8_t run = 1; run <= 8; run++) {
+		const char name[] = {(char)('a' + run), '\0'};
+
+		f->slope = 0;
+		fixture_open(f, run, name, &declared);
+		sequence = log_epochs(f, run, 1, 0, 3, 100);
+		f->slope = run % 2 ? SLOPE : 0;
+		for (uint64_t row = 50; row < LARGE; row += row == 50 ? 99950 : 100000)
+			fixture_batch(f, run, sequence++, 3, row, row == 50 ? 99950 : 100000, 0.125f, true);
+		fixture_end(f, run, sequence++, 3);
+		f->slope = 0;
+		sequence = log_epochs(f, run, sequence, 4, 5, 2);
+		sequence = log_epochs(f, run, sequence, 5, 8, LARGE);
+		fixture_work(f);
+		assert_int_equal(fixture_run(f, name).examples, LARGE);
+		assert_int_equal(fixture_run(f, name).observations, 300 + LARGE - 50 + 2 + 3 * LARGE);
+		assert_true(fixture_gold_prob(f, name, LARGE - 1, 7) == 0.4375f);
+		fixture_close(f, run, sequence);
+		fixture_commit(f);
+	}
 }
 
 /* Neither another run's turn, nor a failed commit, nor the run's removal leaves anything of what was read ahead. */
@@ -251,21 +336,23 @@ static void
 what_was_read_ahead_is_dropped(void **state)
 {
 	struct fixture *f = *state;
+	uint32_t epoch;
 
+	f->slope = SLOPE;
 	fixture_open(f, 1, "run", NULL);
-	log_large_epochs(f, 1, 1, 0, 4);
+	log_epochs(f, 1, 1, 0, 4, LARGE);
 	work_until_read_ahead(f);
 	fixture_open(f, 2, "other", NULL);
-	fixture_batch(f, 2, 1, 0, 0, 2, 0.25f, true);
-	fixture_end(f, 2, 2, 0);
-	fixture_commit(f);
-	while (fixture_log(f, "other", 0).rows)
-		assert_true(ingest_work(&f->ingest, f->now));
+	epoch = f->ingest.folder.next_epoch;
+	log_epochs(f, 2, 1, epoch, epoch + 1, 2);
+	while (fixture_log(f, "other", epoch).rows)
+		work_a_step(f);
 	assert_null(f->ingest.folder.next);
+	assert_int_equal(fixture_run(f, "other").observations, 2);
 	work_until_read_ahead(f);
 	fixture_fail_commits(1);
 	while (f->ingest.folder.next)
-		assert_true(ingest_work(&f->ingest, f->now));
+		work_a_step(f);
 	assert_null(f->ingest.folder.fold);
 	fixture_wait(f, 60000);
 	work_until_read_ahead(f);
@@ -290,6 +377,8 @@ main(void)
 	        TEST(tiny_epochs_are_folded_together),
 	        TEST(runs_are_folded_by_turns),
 	        TEST(large_epochs_are_read_ahead),
+	        TEST(what_was_read_ahead_is_used),
+	        TEST(small_epochs_come_before_large_ones),
 	        TEST(what_was_read_ahead_is_dropped),
 	};
 

@@ -543,6 +543,95 @@ ahead_in_memory(void **state)
 	store_fold_free(fold);
 }
 
+/* What small epochs wrote, and nobody has committed, would be missed by a thread that reads: so none begins. */
+static void
+ahead_of_nothing_pending(void **state)
+{
+	struct twins *twins = *state;
+	struct store_writer *writer = fixture_writer(twins->fixture);
+	struct store_fold *fold, *next;
+	bool done = false;
+
+	for (uint32_t epoch = 0; epoch < 3; epoch++)
+		log_both(twins, epoch, 0, 50 * epoch, epoch < 2 ? 100 : EXAMPLES, WITH_LABELS);
+	ok(store_writer_commit(writer, &error));
+	fold = begin_fold(twins, 0, 0, PLENTY);
+	ok(store_fold_advance(fold, &done, &error));
+	assert_true(done);
+	store_fold_free(fold);
+	fold = begin_fold(twins, 0, 1, PLENTY);
+	ok(store_fold_begin_beside(writer, twins->run[0], 2, PLENTY, fold, &next, &error));
+	assert_null(next);
+	ok(store_writer_commit(writer, &error));
+	next = begin_beside(twins, 2, fold);
+	read_ahead(next);
+	assert_true(fold_beside(fold, next)); /* writes nothing that is kept per example */
+	assert_true(fold_beside(next, NULL));
+	for (uint32_t epoch = 0; epoch < 3; epoch++)
+		fold_in(twins, 1, epoch, twins->little);
+	assert_same_records(twins, DB_COLUMNS, 9);
+}
+
+/* Batches that come at random, for any epoch, are folded from the first epoch to the last, with the log of the next one
+ * read ahead as far as the thread gets, or not. */
+static void
+ahead_at_random(void **state)
+{
+	enum { EPOCHS = 4, ROUNDS = 12 };
+	struct twins *twins = *state;
+	struct store_writer *writer = fixture_writer(twins->fixture);
+	struct store_run_info infos[2];
+	uint64_t random = 1;
+	unsigned taken = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		bool logged[EPOCHS + 1] = {false};
+		struct store_fold *fold = NULL, *next;
+
+		for (int batch = 0; batch < 6; batch++) {
+			uint32_t epoch, first, end;
+
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			epoch = (uint32_t)(random >> 33) % EPOCHS;
+			first = (uint32_t)(random >> 36) % (EXAMPLES / 2);
+			end = first + 1 + (uint32_t)(random >> 40) % (EXAMPLES / (random >> 60 & 1 ? 2 : 400));
+			for (uint32_t i = 0; i < EXAMPLES; i++) /* labels that contradict one another */
+				twins->labels[i] = (int32_t)(i + (random >> 50)) & 15;
+			log_both(twins, epoch, random >> 61 & 1, first, end,
+			         round >= ROUNDS / 2 && (random >> 62 & 1) ? WITH_LABELS : 0);
+			logged[epoch] = true;
+		}
+		ok(store_writer_commit(writer, &error));
+		for (uint32_t epoch = 0, after; epoch < EPOCHS; epoch = after) {
+			for (after = epoch + 1; after < EPOCHS && !logged[after]; after++)
+				;
+			if (!logged[epoch])
+				continue;
+			fold = fold ? fold : begin_fold(twins, 0, epoch, PLENTY);
+			next = after < EPOCHS ? begin_beside(twins, after, fold) : NULL;
+			if (next && (random >> epoch & 1))
+				read_ahead(next);
+			if (!fold_beside(fold, next)) {
+				store_fold_free(next);
+				next = NULL;
+			}
+			taken += next != NULL;
+			fold = next;
+			fold_in(twins, 1, epoch, twins->little);
+		}
+		assert_same_records(twins, DB_EPOCHS, 1);
+		assert_same_records(twins, DB_COLUMNS, 3);
+		for (int i = 0; i < 2; i++)
+			ok(store_writer_run_info(writer, twins->run[i], &infos[i], &error));
+		assert_int_equal(infos[0].replaced, infos[1].replaced);
+		assert_int_equal(infos[0].changed_labels, infos[1].changed_labels);
+		assert_int_equal(infos[0].examples, infos[1].examples);
+		assert_int_equal(infos[0].observations, infos[1].observations);
+	}
+	assert_true(infos[0].replaced > 0 && infos[0].changed_labels > 0);
+	assert_true(taken >= ROUNDS);
+}
+
 /* Damage that is met ahead is found again by the fold that begins anew. */
 static void
 ahead_damaged(void **state)
@@ -581,12 +670,24 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(whole_epoch),           TEST(second_session),    TEST(in_order),
-	        TEST(sessions_in_one_chunk), TEST(places_taken),      TEST(other_columns),
-	        TEST(folded_again),          TEST(few_rows),          TEST(merged_as_a_whole),
-	        TEST(arrays_used_again),     TEST_MANY(many_chunks),  TEST_MANY(memory_of_shared),
-	        TEST(ahead_without_labels),  TEST(ahead_with_labels), TEST_MANY(ahead_in_memory),
+	        TEST(whole_epoch),
+	        TEST(second_session),
+	        TEST(in_order),
+	        TEST(sessions_in_one_chunk),
+	        TEST(places_taken),
+	        TEST(other_columns),
+	        TEST(folded_again),
+	        TEST(few_rows),
+	        TEST(merged_as_a_whole),
+	        TEST(arrays_used_again),
+	        TEST_MANY(many_chunks),
+	        TEST_MANY(memory_of_shared),
+	        TEST(ahead_without_labels),
+	        TEST(ahead_with_labels),
+	        TEST_MANY(ahead_in_memory),
 	        TEST(ahead_damaged),
+	        TEST(ahead_of_nothing_pending),
+	        TEST(ahead_at_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
