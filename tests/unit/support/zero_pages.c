@@ -20,11 +20,30 @@ load(const uint8_t *data, unsigned size)
 	return value;
 }
 
+/* How many records the page has. 0: it is no leaf; what looks like one may be a page of a long record. */
+static unsigned
+count_records(const uint8_t *page)
+{
+	const unsigned lower = load(page + 12, 2),
+	               count = load(page + 10, 2) == 2 && lower >= 16 ? (lower - 16) / 2 : 0;
+
+	if (lower > PAGE)
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		const unsigned at = load(page + 16 + 2 * i, 2);
+
+		/* a record's key comes after eight bytes, the last two of which are its size; then comes its kind */
+		if (at + 8 >= PAGE || at + 8 + load(page + at + 6, 2) >= PAGE)
+			return 0;
+	}
+	return count;
+}
+
 /* Does the page hold records of this kind alone, and of this run alone? */
 static bool
 is_leaf_of(const uint8_t *page, char kind, uint8_t run)
 {
-	const unsigned count = load(page + 10, 2) == 2 ? (load(page + 12, 2) - 16) / 2 : 0;
+	const unsigned count = count_records(page);
 
 	for (unsigned i = 0; i < count; i++) {
 		const uint8_t *key = page + load(page + 16 + 2 * i, 2) + 8, prefix[] = {0, 0, 0, run};
@@ -38,7 +57,7 @@ is_leaf_of(const uint8_t *page, char kind, uint8_t run)
 static bool
 holds_counters(const uint8_t *page, char kind, uint8_t run)
 {
-	const unsigned count = load(page + 10, 2) == 2 ? (load(page + 12, 2) - 16) / 2 : 0;
+	const unsigned count = count_records(page);
 	bool found = false;
 
 	for (unsigned i = 0; i < count; i++) {
