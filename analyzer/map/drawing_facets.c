@@ -62,24 +62,21 @@ map_facet_place(const struct map_grid *grid, size_t facet, double *left, double 
 	*bottom = grid->height - TOP * grid->text - (double)(row + 1) * height - (double)row * GAP_Y * grid->text;
 }
 
-/* Copies points into a facet, in drawing order, each with its edge: all of one level (`own`), or some of those of all
+/* Copies points into a facet, in drawing order: all of one level (`own`), or some of those of all
  * other levels. */
 static void
 map_facet_copy_points(struct map_data *facet, const struct map_data *all, unsigned level, bool own)
 {
 	size_t left = own ? SIZE_MAX : OTHERS_MOST;
 
-	for (size_t i = 0; i < all->point_count && left > 0; i += 2) {
-		bool is_own = (unsigned)all->points[i].value == level;
+	for (size_t i = 0; i < all->point_count && left > 0; i++) {
+		struct map_point *point = &facet->points[facet->point_count];
 
-		if (is_own != own)
+		if (((unsigned)all->points[i].value == level) != own)
 			continue;
-		for (size_t k = 0; k < 2; k++) {
-			struct map_point *point = &facet->points[facet->point_count++];
-
-			*point = all->points[i + k];
-			point->value = (float)(own ? level : all->level_count);
-		}
+		*point = all->points[i];
+		point->value = (float)(own ? level : all->level_count);
+		facet->point_count++;
 		left--;
 	}
 }
@@ -103,7 +100,7 @@ map_drawing_facets(struct map_drawing *drawing)
 		        .shown = all->shown, /* so that all facets have markers of one size */
 		        .level_count = all->level_count + 1,
 		        .scale = drawing->grid.scale,
-		        .points = memory_array(all->point_count, sizeof(*facet->points), "points of a facet")};
+		        .points = memory_array(2 * all->point_count, sizeof(*facet->points), "points of a facet")};
 		memcpy(facet->levels, all->levels, sizeof(facet->levels));
 		facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_BELOW};
 		map_facet_copy_points(facet, all, k, false);

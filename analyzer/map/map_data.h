@@ -140,7 +140,7 @@ struct map_data {
 	size_t examples, shown;
 	uint64_t without_colour;  /* MAP_BY_VALUE: how many examples have no value */
 	struct map_point *points; /* in drawing order, which is random, so that no class hides another */
-	size_t point_count;       /* two for each example drawn: the edge, then the marker */
+	size_t point_count;       /* one for each example drawn, with room for two: see map_leave_out_hidden() */
 	float *counts, *means;    /* by cell, in rows from below; NaN: the cell has no examples, or no values */
 	double most_per_cell;
 	double mean_low, mean_high; /* the means that the ends of the bar of colours stand for */
@@ -188,7 +188,8 @@ double map_marker_line(size_t shown); /* the line width of crosses */
 /* The colour of a slot's markers: "0072b2". */
 const char *map_slot_colour(unsigned slot);
 
-/* Leaves out the points that later points hide completely. `shown` still counts them. */
+/* Leaves out the points that later points hide completely, and makes two of each of the others: the edge, then the
+ * marker. `shown` still counts all. */
 void map_leave_out_hidden(struct map_data *data, enum picture_format format);
 
 /* Fills `cells` with the difference between two maps' densities, `second` less `first`, in hundredths of a map's

@@ -14,10 +14,12 @@
 
 #include "die/memory.h"
 
+#include <endian.h>
 #include <math.h>
 #include <string.h>
 
 #define CELL 0.5
+#define WORD 8u /* cells that are looked at together */
 #define COLUMNS ((size_t)((MAP_RIGHT - MAP_LEFT) / CELL))
 #define ROWS ((size_t)((MAP_TOP - MAP_BOTTOM) / CELL))
 
@@ -180,9 +182,11 @@ struct extent {
 static struct extent
 canvas_extent(double middle, double reach, size_t cells)
 {
-	double from = floor((middle - reach) / CELL), to = ceil((middle + reach) / CELL);
+	const double from = (middle - reach) / CELL, to = (middle + reach) / CELL;
+	const size_t below =
+	        to < (double)cells ? (size_t)to : cells; /* whole numbers: what is beyond the point is cut off */
 
-	return (struct extent){from > 0 ? (size_t)from : 0, to < (double)cells ? (size_t)to : cells};
+	return (struct extent){from > 0 ? (size_t)from : 0, below < cells && (double)below < to ? below + 1 : below};
 }
 
 /* A marker that stands on the canvas. */
@@ -213,17 +217,32 @@ canvas_covers(const struct canvas *canvas, const struct mark *mark, double colum
 	                      (row + 0.5) * CELL - mark->y);
 }
 
+/* Are the first cells from `cells` on all taken? There are WORD of them at most, and there is room for WORD. */
+static bool
+canvas_all(const uint8_t *cells, size_t count)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t word;
+
+	memcpy(&word, cells, WORD);
+	return count == 0 || ((htole64(word) ^ ones) << 8 * (WORD - count)) == 0;
+}
+
 /* Is the mark surely hidden? Then all cells that it may reach are taken, and it covers the one that it stands in. So it
  * is with most marks of a large map, and it takes less time to find than which cells they cover. */
 static bool
 canvas_is_full(const struct canvas *canvas, const struct mark *mark)
 {
-	for (size_t row = mark->rows.from; row < mark->rows.to; row++)
-		if (memchr(canvas->taken + row * COLUMNS + mark->columns.from, 0,
-		           mark->columns.to - mark->columns.from))
+	const size_t width = mark->columns.to - mark->columns.from;
+
+	for (size_t row = mark->rows.from; row < mark->rows.to; row++) {
+		const uint8_t *cells = canvas->taken + row * COLUMNS + mark->columns.from;
+
+		if (width > WORD ? memchr(cells, 0, width) != NULL : !canvas_all(cells, width))
 			return false;
+	}
 	return mark->x < COLUMNS * CELL && mark->y < ROWS * CELL &&
-	       canvas_covers(canvas, mark, floor(mark->x / CELL), floor(mark->y / CELL));
+	       canvas_covers(canvas, mark, (double)(size_t)(mark->x / CELL), (double)(size_t)(mark->y / CELL));
 }
 
 /* Visits the cells that a mark covers. With `take`: marks these cells as taken. Without: returns whether one of them is
@@ -276,9 +295,9 @@ map_point_slot(const struct map_data *data, const struct map_point *point)
 void
 map_leave_out_hidden(struct map_data *data, enum picture_format format)
 {
-	CLEANUP_FREE uint8_t *taken = memory_new(ROWS * COLUMNS, 1);
+	CLEANUP_FREE uint8_t *taken = memory_new(ROWS * COLUMNS + WORD, 1);
 	const struct canvas canvas = {map_metrics(format), taken};
-	size_t first = data->point_count; /* points from here on are kept */
+	size_t first = 2 * data->point_count; /* edges and markers from here on are kept */
 	struct map_marker markers[MAP_SLOTS];
 
 	for (unsigned slot = 0; slot < MAP_SLOTS; slot++) {
@@ -288,17 +307,19 @@ map_leave_out_hidden(struct map_data *data, enum picture_format format)
 			markers[slot].edge_size /= data->scale;
 		}
 	}
-	for (size_t i = data->point_count; i > 0; i -= 2) { /* a marker, and its edge before it */
-		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
+	for (size_t i = data->point_count; i > 0; i--) {
+		struct map_point point = data->points[i - 1];
 
 		if (!canvas_paint(&canvas, &markers[map_point_slot(data, &point)],
 		                  map_x(&data->axes, (double)point.x) - MAP_LEFT,
 		                  map_y(&data->axes, (double)point.y) - MAP_BOTTOM))
 			continue;
+		point.edge = 0;
 		data->points[--first] = point;
-		data->points[--first] = edge;
+		point.edge = 1;
+		data->points[--first] = point;
 	}
-	data->point_count -= first;
+	data->point_count = 2 * data->point_count - first;
 	for (size_t i = 0; i < data->point_count; i++)
 		data->points[i] = data->points[first + i];
 }

@@ -175,9 +175,10 @@ static void
 sheet_set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 {
 	const struct map_data *map = &sheet->maps[f];
+	const size_t points = sheet->drawing->style == MAP_SCATTER ? map->point_count : 0; /* in the file of data */
 
 	fprintf(sheet->stream, "Skip[%zu] = %llu; Points[%zu] = %zu; Line[%zu] = %.2g\n", f + 1,
-	        (unsigned long long)offset, f + 1, map->point_count, f + 1, map_marker_line(map->shown));
+	        (unsigned long long)offset, f + 1, points, f + 1, map_marker_line(map->shown));
 	for (unsigned k = 0; k < sheet->markers; k++) {
 		struct map_marker marker = map_marker(map, sheet->format, map->levels[k].slot);
 
