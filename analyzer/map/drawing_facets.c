@@ -62,8 +62,7 @@ map_facet_place(const struct map_grid *grid, size_t facet, double *left, double 
 	*bottom = grid->height - TOP * grid->text - (double)(row + 1) * height - (double)row * GAP_Y * grid->text;
 }
 
-/* Copies points into a facet, in drawing order: all of one level (`own`), or some of those of all
- * other levels. */
+/* Copies points into a facet, in drawing order: all of one level (`own`), or some of those of all other levels. */
 static void
 map_facet_copy_points(struct map_data *facet, const struct map_data *all, unsigned level, bool own)
 {

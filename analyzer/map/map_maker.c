@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DENSE 8 /* a sample is dense if it holds one of so many examples, or more */
+#define DENSE 4 /* a sample is dense if it holds one of so many examples, or more */
 
 /* Draws `count` of n places at random, and adds the examples there to the sample. */
 static void

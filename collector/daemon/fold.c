@@ -138,7 +138,7 @@ folder_next_run(const struct folder *folder)
 }
 
 /* Begins the fold of the run's next epoch, unless that is small, or another run's turn comes first, or memory has no room
- * for it beside the fold in progress. Damage is left for that epoch's own turn. */
+ * for it beside the fold in progress. Damage that it meets may end the step; the next try looks no further than its epoch. */
 static void
 folder_begin_beside(struct folder *folder, struct run *run, uint64_t to)
 {

@@ -46,7 +46,8 @@ bool folder_has_work(const struct folder *folder);
  * caller aborts the writer's transaction. Negative codes are failures of the store, not of one run. */
 int folder_work(struct folder *folder, struct portolan_error *error);
 
-/* Drops the fold in progress and the one that is read ahead, if any. Call before the writer's transaction is aborted or the fold's run removed. */
+/* Drops the fold in progress and the one that is read ahead, if any. Call before the writer's transaction is aborted or
+ * their run removed. */
 void folder_drop(struct folder *folder);
 
 /* The rule for one epoch; pure, for tests. */

@@ -83,7 +83,7 @@ ingest_has_work(const struct ingest *ingest)
 bool
 ingest_work(struct ingest *ingest, int64_t now)
 {
-	const bool collects = ingest->garbage && !(ingest->uncollected && ingest->folder.fold);
+	const bool collects = ingest->garbage && !(ingest->uncollected && (ingest->folder.fold || ingest->folder.next));
 
 	assert(!ingest->sessions.changed);
 	/* Works while the store is being tried again too: there may be no client left whose frame would try it. */

@@ -189,7 +189,7 @@ check_map(const struct dynamics *dynamics)
 	map_maker_add(&maker, &input);
 	map_maker_end(&maker);
 	map_sample_free(&sample);
-	require(map.shown <= 50 && map.point_count == 2 * map.shown);
+	require(map.shown <= 50 && map.point_count == map.shown);
 	map_data_free(&map);
 }
 
