@@ -139,9 +139,9 @@ class Page:
         return known[-1]
 
     def errors(self):
-        """What the browser's console has said is wrong since the last time."""
+        """What the browser's console has said is wrong since the last time. Where a server has ended, nobody answers, or another test's server, which refuses."""
         severe = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
-        return [said for said in severe if "net::ERR_" not in said or not said.startswith(tuple(ended))]
+        return [said for said in severe if not said.startswith(tuple(ended)) or not ("net::ERR_" in said or "status of 401" in said)]
 
     def plot(self):
         """Where points are drawn, in pixels of the window: {left, top, width, height}."""

@@ -129,6 +129,7 @@ def test_notices(opened, served):
         one = opened(served.view(**state))
         one.wait(lambda one=one, name=name: one.run("return [...document.querySelectorAll('.notice:not([hidden])')].map((box) => box.dataset.notice).join()") == name, name)
         find_nothing(one)
+        one.driver.get("about:blank")  # else it asks again
         one.errors()  # the browser itself says that there is no such run
 
 
