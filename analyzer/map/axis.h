@@ -8,6 +8,7 @@
 #define MAP_AXIS_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,9 +44,10 @@ struct map_axis {
 	double bin_width;
 };
 
-/* Widen a range so that it holds one value, or the values of n examples. Values that are not finite are passed over. */
+/* Widen a range so that it holds one value, or the values of n examples. Values that are not finite are passed over.
+ * map_range_add() tells whether there was none of them. */
 void map_range_widen(struct map_range *range, double value);
-void map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n);
+bool map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n);
 
 /* Makes the axis of a column whose values lie in `range`. `margin` is a share of the range. An empty range and a single
  * value have an axis, too. */

@@ -5,6 +5,7 @@
  */
 #include "base/message.h"
 #include "base/number.h"
+#include "base/parallel.h"
 #include "die/die.h"
 #include "drawing.h"
 #include "map_html.h"
@@ -312,6 +313,7 @@ map_complete(struct map_line *line)
 	struct map_source_request *source = &request->source;
 
 	request->query = &line->common.query;
+	source->threads = parallel_threads(request->query->threads);
 	request->script = line->common.script;
 	request->run = request->from ? NULL : line->common.operands[0];
 	request->shift = option_given(&line->common, "shift");

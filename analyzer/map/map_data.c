@@ -58,13 +58,14 @@ map_y(const struct map_axes *axes, double y)
 	return MAP_BOTTOM + (y - axes->y.from) / (axes->y.to - axes->y.from) * (MAP_TOP - MAP_BOTTOM);
 }
 
-void
+bool
 map_ranges_add(struct map_ranges *ranges, const struct map_input *input)
 {
-	map_range_add(&ranges->x, &input->x, input->order, input->n);
-	map_range_add(&ranges->y, &input->y, input->order, input->n);
+	const bool all = map_range_add(&ranges->x, &input->x, input->order, input->n);
+
 	if (input->colouring == MAP_BY_VALUE)
 		map_range_add(&ranges->colour, &input->colour, input->order, input->n);
+	return map_range_add(&ranges->y, &input->y, input->order, input->n) && all;
 }
 
 static void

@@ -125,7 +125,7 @@ struct map_ranges {
 	struct map_range x, y, colour;
 };
 #define MAP_RANGES_EMPTY ((struct map_ranges){MAP_RANGE_EMPTY, MAP_RANGE_EMPTY, MAP_RANGE_EMPTY})
-void map_ranges_add(struct map_ranges *ranges, const struct map_input *input);
+bool map_ranges_add(struct map_ranges *ranges, const struct map_input *input); /* true: all have a place */
 void map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others);
 
 /* Makes the axes of all maps that share them, with the columns of `input`, and the number of cells. `n` is how many

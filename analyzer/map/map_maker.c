@@ -8,6 +8,8 @@
  */
 #include "map_maker.h"
 
+#include "base/parallel.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
@@ -146,6 +148,7 @@ static void
 map_count_bins(struct map_block *block, struct map_data *data, size_t epochs)
 {
 	const struct map_axis *colour = &data->axes.colour;
+	uint64_t examples = 0;
 
 	map_add_bins(data->x_bins, &data->axes.x, block->x, block, block->across);
 	map_add_bins(data->y_bins, &data->axes.y, block->y, block, block->up);
@@ -153,7 +156,7 @@ map_count_bins(struct map_block *block, struct map_data *data, size_t epochs)
 		const double value = block->colour[i];
 		const int64_t weight = block->weight[i];
 
-		data->examples += (uint64_t)weight;
+		examples += (uint64_t)weight;
 		if (data->level_count > 0) {
 			struct map_level *level = &data->levels[map_maker_level(data, value, epochs)];
 
@@ -166,6 +169,7 @@ map_count_bins(struct map_block *block, struct map_data *data, size_t epochs)
 			data->without_colour += (uint64_t)weight;
 		}
 	}
+	data->examples += examples; /* once: it stands beside what the other thread reads */
 }
 
 static void
@@ -304,7 +308,7 @@ map_close_gaps(struct map_data *data, size_t count)
  * is the mean of its region's examples; for the ambiguous ones, which spread widest, that of the most ambiguous tenth
  * of all examples. */
 static void
-map_count_regions(struct map_maker *maker, const struct map_block *block)
+map_count_regions(const struct map_maker *maker, const struct map_block *block, struct map_region_sums *sums)
 {
 	const struct region_cuts cuts = maker->cuts->regions;
 	const double tip = maker->cuts->tip;
@@ -316,9 +320,9 @@ map_count_regions(struct map_maker *maker, const struct map_block *block)
 		maker->data->region_examples[region]++;
 		if (region == REGION_AMBIGUOUS && x < tip)
 			continue;
-		maker->sums[region][0] += x;
-		maker->sums[region][1] += y;
-		maker->counts[region]++;
+		sums->x[region] += x;
+		sums->y[region] += y;
+		sums->counts[region]++;
 	}
 }
 
@@ -333,11 +337,11 @@ map_maker_finish_regions(struct map_maker *maker)
 	data->text = maker->options->text;
 	data->cuts = maker->cuts->regions;
 	for (unsigned r = 0; r < REGION_COUNT; r++) {
-		data->labels[r].shown = maker->input->labelled && maker->counts[r] > 0;
-		if (maker->counts[r] == 0)
+		data->labels[r].shown = maker->input->labelled && maker->sums.counts[r] > 0;
+		if (maker->sums.counts[r] == 0)
 			continue;
-		centres[r][0] = map_x(&data->axes, maker->sums[r][0] / (double)maker->counts[r]);
-		centres[r][1] = map_y(&data->axes, maker->sums[r][1] / (double)maker->counts[r]);
+		centres[r][0] = map_x(&data->axes, maker->sums.x[r] / (double)maker->sums.counts[r]);
+		centres[r][1] = map_y(&data->axes, maker->sums.y[r] / (double)maker->sums.counts[r]);
 	}
 	if (maker->input->labelled)
 		map_place_labels(data, centres);
@@ -368,19 +372,63 @@ map_maker_begin(struct map_maker *maker, const struct map_input *input, const st
 	}
 }
 
-void
-map_maker_add(struct map_maker *maker, const struct map_input *part)
+/* Counts a part's examples by bin, by level and by region. */
+static void
+map_maker_count(struct map_maker *maker, const struct map_input *part)
 {
+	struct map_region_sums sums = maker->sums; /* a copy: the other thread reads what stands beside them */
 	struct map_block block;
 
 	for (size_t from = 0; from < part->n; from += BLOCK) {
 		map_take_block(part, from, part->n - from < BLOCK ? part->n : from + BLOCK, &block);
 		map_count_bins(&block, maker->data, maker->input->epochs);
-		map_count_cells(&block, maker->cells, &maker->data->axes);
 		if (maker->cuts)
-			map_count_regions(maker, &block);
+			map_count_regions(maker, &block, &sums);
+	}
+	maker->sums = sums;
+}
+
+/* Counts a part's examples by cell, and sets their points. */
+static void
+map_maker_place(struct map_maker *maker, const struct map_input *part)
+{
+	struct map_block block;
+
+	for (size_t from = 0; from < part->n; from += BLOCK) {
+		map_take_block(part, from, part->n - from < BLOCK ? part->n : from + BLOCK, &block);
+		map_count_cells(&block, maker->cells, &maker->data->axes);
 	}
 	map_maker_add_points(maker, part);
+}
+
+struct map_adding {
+	struct map_maker *maker;
+	const struct map_input *part;
+};
+
+/* The two halves of the work, which write to different places. Each adds up its sums in the order of the examples. */
+static int
+map_maker_work(void *context, unsigned thread, unsigned slot, size_t half, struct portolan_error *error)
+{
+	const struct map_adding *adding = context;
+
+	(void)thread;
+	(void)slot;
+	(void)error;
+	if (half == 0)
+		map_maker_place(adding->maker, adding->part);
+	else
+		map_maker_count(adding->maker, adding->part);
+	return 0;
+}
+
+void
+map_maker_add(struct map_maker *maker, const struct map_input *part)
+{
+	struct map_adding adding = {maker, part};
+	struct parallel parallel = {.threads = maker->threads, .count = 2, .context = &adding, .work = map_maker_work};
+
+	must(parallel_run(&parallel, &failure));
 }
 
 void
@@ -393,13 +441,11 @@ map_maker_end(struct map_maker *maker)
 	free(maker->cells);
 }
 
-void
-map_find_cuts(const struct map_input *input, struct map_cuts *cuts)
+struct map_cuts
+map_find_cuts(const struct map_input *input)
 {
 	const double *values = input->x.values;
-	size_t n = input->n, third = n / 3;
-	double last = third > 0 ? top_value(values, true, input->order, n, third) : 0; /* the least of the top third */
 
-	cuts->regions = regions_default_cuts(&last, third > 0 ? 3 : n); /* it takes the first of three values: `last` */
-	cuts->tip = top_value(values, true, input->order, n, n / 10 + 1);
+	return (struct map_cuts){.regions = regions_default_cuts(values, input->order, input->n),
+	                         .tip = top_value(values, true, input->order, input->n, input->n / 10 + 1)};
 }

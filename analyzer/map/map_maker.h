@@ -35,22 +35,27 @@ struct map_cuts {
 	double tip; /* variability that the most ambiguous tenth of the examples has, or exceeds */
 };
 
+/* The sums from which the places of the regions' labels are computed, and how many examples were added. */
+struct map_region_sums {
+	double x[REGION_COUNT], y[REGION_COUNT];
+	size_t counts[REGION_COUNT];
+};
+
 struct map_maker {
 	const struct map_options *options;
 	const struct map_sample *sample; /* its keys are the examples' indices */
 	const struct map_cuts *cuts;     /* NULL: no regions */
+	unsigned threads;                /* that may work on a part; 0: as with 1, the caller's alone */
 	/* private */
 	const struct map_input *input; /* describes all examples */
 	struct map_data *data;
 	struct map_cell *cells;
 	size_t next; /* the next item of the sample whose example is to come */
-	double sums[REGION_COUNT][2];
-	size_t counts[REGION_COUNT];
+	struct map_region_sums sums;
 };
 
-/* Finds the cuts between the regions by ranking all n ≥ 1 examples. A maker cannot do that, as it gets the examples
- * part by part. */
-void map_find_cuts(const struct map_input *input, struct map_cuts *cuts);
+/* The cuts between the regions of all n ≥ 1 examples. A maker cannot find them, as it gets the examples part by part. */
+struct map_cuts map_find_cuts(const struct map_input *input);
 
 /* Begins a map. The caller has filled `options`, `sample` and `cuts` of *maker, and keeps what they point to, and
  * `input`, until map_maker_end(). `input` describes all examples: its columns need no values, and its n and order do

@@ -26,6 +26,7 @@ map_source_kind(const char *name)
 void
 map_source_begin(struct map_source *source, const struct map_source_request *request)
 {
+	source->threads = request->threads;
 	source->input.colouring = request->plain ? MAP_PLAIN : request->colour ? MAP_BY_VALUE : MAP_BY_CORRECTNESS;
 	source->input.regions = strcmp(request->x, "variability") == 0 && strcmp(request->y, "confidence") == 0;
 }
@@ -60,24 +61,50 @@ map_source_is_drawable(const struct map_input *input, uint32_t row)
 	       (input->colouring != MAP_BY_CORRECTNESS || isfinite(input->colour.values[row]));
 }
 
+/* Takes the ranges of all examples. False: some cannot be drawn. */
+static bool
+map_source_take_all(struct map_source *source)
+{
+	struct map_input *input = &source->input;
+	struct map_range levels = MAP_RANGE_EMPTY;
+
+	input->order = source->order;
+	input->n = source->count;
+	source->ranges = MAP_RANGES_EMPTY;
+	return map_ranges_add(&source->ranges, input) &&
+	       (input->colouring != MAP_BY_CORRECTNESS ||
+	        map_range_add(&levels, &input->colour, input->order, input->n));
+}
+
+/* Takes those examples that can be drawn, and their ranges. */
+static void
+map_source_take_drawable(struct map_source *source)
+{
+	struct map_input *input = &source->input;
+
+	source->drawn = memory_array(source->count, sizeof(*source->drawn), "examples to draw");
+	input->n = 0;
+	for (size_t i = 0; i < source->count; i++)
+		if (map_source_is_drawable(input, source->order[i]))
+			source->drawn[input->n++] = source->order[i];
+	input->order = source->drawn;
+	source->ranges = MAP_RANGES_EMPTY;
+	map_ranges_add(&source->ranges, input);
+}
+
 void
 map_source_list_drawn(struct map_source *source, const struct map_source_request *request)
 {
 	struct map_input *input = &source->input;
 
-	source->ranges = MAP_RANGES_EMPTY;
-	source->drawn = memory_array(source->count, sizeof(*source->drawn), "examples to draw");
-	for (size_t i = 0; i < source->count; i++)
-		if (map_source_is_drawable(input, source->order[i]))
-			source->drawn[input->n++] = source->order[i];
-	source->without_place = source->count - input->n;
-	input->order = source->drawn;
 	input->rows = (uint32_t)source->ids->rows;
-	map_ranges_add(&source->ranges, input);
+	if (!map_source_take_all(source))
+		map_source_take_drawable(source);
+	source->without_place = source->count - input->n;
 	if (input->n == 0)
 		die("no example of %s has both %s and %s", source->name, input->x.name, input->y.name);
 	if (input->regions)
-		map_find_cuts(input, &source->cuts);
+		source->cuts = map_find_cuts(input);
 	if (input->regions && request->cuts)
 		source->cuts.regions = *request->cuts;
 }
@@ -122,10 +149,10 @@ map_source_find(const struct map_source *source, const char *id)
 	struct ids_index index;
 	int64_t position;
 
-	must(ids_index_init(&index, source->ids, source->drawn, source->input.n, &failure));
+	must(ids_index_init(&index, source->ids, source->input.order, source->input.n, &failure));
 	position = ids_index_find(&index, id, strlen(id));
 	ids_index_free(&index);
-	return position < 0 ? -1 : (int64_t)source->drawn[position];
+	return position < 0 ? -1 : (int64_t)source->input.order[position];
 }
 
 /* Draws the sample. Examples on top have one of their own: in a sample of all, a few among many might be missing. */
@@ -144,7 +171,10 @@ map_source_map(const struct map_source *source, const struct map_input *input, c
                const struct map_options *options, struct map_data *data, struct map_sample *sample)
 {
 	struct map_sample drawn;
-	struct map_maker maker = {.options = options, .sample = &drawn, .cuts = input->regions ? &source->cuts : NULL};
+	struct map_maker maker = {.options = options,
+	                          .sample = &drawn,
+	                          .cuts = input->regions ? &source->cuts : NULL,
+	                          .threads = source->threads};
 
 	map_source_draw_sample(input, options, &drawn);
 	map_maker_begin(&maker, input, axes, data);

@@ -26,6 +26,7 @@ struct map_source_request {
 	const char *corrections;        /* a file of corrections: marked, or in the colours of gold; NULL: none */
 	bool plain;                     /* all points are grey: nothing colours them */
 	const struct region_cuts *cuts; /* between the regions; NULL: those that regions_default_cuts() finds */
+	unsigned threads;               /* how many may work on the examples */
 };
 
 struct map_source {
@@ -46,9 +47,10 @@ struct map_source {
 	struct dynamics dynamics;       /* of a run */
 	/* private */
 	struct map_cuts cuts; /* the cuts between the regions, if the map has regions */
+	unsigned threads;     /* as in the request */
 	const struct ids *ids;
 	uint32_t *order; /* all examples, by ascending id; a run's belongs to `dynamics` */
-	uint32_t *drawn; /* what input.order points to */
+	uint32_t *drawn; /* those that can be drawn; NULL: all can */
 	struct attributes table;
 	struct ids table_ids;
 	double *colour_values, *cell_values;

@@ -63,8 +63,10 @@ WIDE(put_deviations)(const struct complete *c, size_t at, const DOUBLES *varianc
 	double variance[ROWS];
 
 	WIDE(put)(variance, variances);
+#pragma GCC unroll 1 /* unrolled, it would not become vector code */
 	for (unsigned r = 0; r < ROWS && variability; r++)
 		variability[at + r] = sqrt(variance[r]);
+#pragma GCC unroll 1
 	for (unsigned r = 0; r < ROWS && interval; r++)
 		interval[at + r] =
 		        c->epochs == 1 ? (double)NAN : sqrt(variance[r] + variance[r] * variance[r] / (c->count - 1));

@@ -13,6 +13,7 @@
 #include <portolan/widths.h>
 
 #include <math.h>
+#include <string.h>
 
 #define TILE 64u /* rows of a word of bits */
 #define ROWS 16u /* rows whose sums are held in registers */
@@ -83,41 +84,56 @@ measure_row(const struct store_block *block, uint32_t row, size_t window, double
 		dual[row] = windows > 0 ? sums.weighted / (double)windows : (double)NAN;
 }
 
+/* Written out as vectors, as the compiler makes none of these sums. */
+typedef double doubles __attribute__((vector_size(ROWS * sizeof(double)), aligned(sizeof(double))));
+typedef float floats __attribute__((vector_size(ROWS * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+INLINE doubles
+rows_of(const struct store_block *block, size_t epoch, size_t at)
+{
+	return __builtin_convertvector(*(const floats *)((const float *)gold_prob(block, epoch)->values + at), doubles);
+}
+
+INLINE doubles
+roots(doubles of)
+{
+	double values[ROWS];
+	doubles to;
+
+	memcpy(values, &of, sizeof(values));
+#pragma GCC unroll 1 /* else no vector code */
+	for (unsigned r = 0; r < ROWS; r++)
+		values[r] = sqrt(values[r]);
+	memcpy(&to, values, sizeof(to));
+	return to;
+}
+
 /* Measures ROWS rows that have every epoch. */
 INLINE void
 measure_rows(const struct store_block *block, size_t at, size_t window, double *dyn_unc, double *dual)
 {
-	double deviations[ROWS] = {0}, weighted[ROWS] = {0};
+	doubles deviations = {0}, weighted = {0};
 	const size_t windows = block->epoch_count - window + 1;
 
 	for (size_t from = 0; from < windows; from++) {
-		double mean[ROWS] = {0}, variance[ROWS] = {0};
+		doubles mean = {0}, variance = {0}, deviation;
 
+		for (size_t e = from; e < from + window; e++)
+			mean += rows_of(block, e, at);
+		mean /= (double)window;
 		for (size_t e = from; e < from + window; e++) {
-			const float *p = (const float *)gold_prob(block, e)->values + at;
+			const doubles away = rows_of(block, e, at) - mean;
 
-			for (unsigned r = 0; r < ROWS; r++)
-				mean[r] += (double)p[r];
+			variance += away * away;
 		}
-		for (unsigned r = 0; r < ROWS; r++)
-			mean[r] /= (double)window;
-		for (size_t e = from; e < from + window; e++) {
-			const float *p = (const float *)gold_prob(block, e)->values + at;
-
-			for (unsigned r = 0; r < ROWS; r++)
-				variance[r] += ((double)p[r] - mean[r]) * ((double)p[r] - mean[r]);
-		}
-		for (unsigned r = 0; r < ROWS; r++) {
-			double deviation = sqrt(variance[r] / (double)(window - 1));
-
-			deviations[r] += deviation;
-			weighted[r] += (1 - mean[r]) * deviation;
-		}
+		deviation = roots(variance / (double)(window - 1));
+		deviations += deviation;
+		weighted += (1 - mean) * deviation;
 	}
-	for (unsigned r = 0; dyn_unc && r < ROWS; r++)
-		dyn_unc[at + r] = deviations[r] / (double)windows;
-	for (unsigned r = 0; dual && r < ROWS; r++)
-		dual[at + r] = weighted[r] / (double)windows;
+	if (dyn_unc)
+		*(doubles *)(dyn_unc + at) = deviations / (double)windows;
+	if (dual)
+		*(doubles *)(dual + at) = weighted / (double)windows;
 }
 
 FOR_EACH_WIDTH static void

@@ -49,8 +49,12 @@ trend_tile_is_complete(const struct store_block *block, uint32_t from)
 	return true;
 }
 
+/* Written out as vectors, as the compiler makes none of these sums. */
+typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
+typedef float floats __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+
 INLINE double
-trend_sum(const double lanes[LANES])
+trend_sum(doubles lanes)
 {
 	double sum = 0;
 
@@ -59,33 +63,35 @@ trend_sum(const double lanes[LANES])
 	return sum;
 }
 
+#define TREND_WIDEN(values) __builtin_convertvector(*(const floats *)(values), doubles)
+
 /* Adds a tile in which every row was observed at every epoch. */
 FOR_EACH_WIDTH static void
 trend_add_complete(struct trend_epoch *sums, const struct store_block *block, uint32_t from, const double *confidence)
 {
-	double mean[TILE] = {0}, means[LANES] = {0}, later = 0, all;
+	doubles mean[TILE / LANES] = {0}, means = {0};
 	const float *next = NULL;
+	double later = 0, all;
 
-	for (unsigned r = 0; r < TILE; r++)
-		means[r % LANES] += confidence[from + r];
+	for (unsigned row = 0; row < TILE; row += LANES)
+		means += *(const doubles *)(confidence + from + row);
 	all = trend_sum(means);
 	for (size_t e = block->epoch_count; e-- > 0;) {
 		const float *p = trend_values(block, e, from);
-		double level[LANES] = {0}, squares[LANES] = {0}, within[LANES] = {0}, changes[LANES] = {0};
+		doubles level = {0}, squares = {0}, within = {0}, changes = {0};
 		double part = 1 / (double)(block->epoch_count - e), sum;
 
 		next = next ? next : p;
-		for (unsigned row = 0; row < TILE; row += LANES)
-			for (unsigned k = 0; k < LANES; k++) {
-				double value = p[row + k], away = value - mean[row + k];
-				double change = (double)next[row + k] - value;
+		for (unsigned row = 0; row < TILE; row += LANES) {
+			const doubles value = TREND_WIDEN(p + row), away = value - mean[row / LANES];
+			const doubles change = TREND_WIDEN(next + row) - value;
 
-				level[k] += value;
-				squares[k] += value * value;
-				within[k] += away * away;
-				changes[k] += change * change;
-				mean[row + k] += part * away;
-			}
+			level += value;
+			squares += value * value;
+			within += away * away;
+			changes += change * change;
+			mean[row / LANES] += part * away;
+		}
 		sum = trend_sum(level);
 		sums[e].count += TILE;
 		sums[e].level += sum;

@@ -23,9 +23,8 @@ struct region_cuts {
  * is unchanged. */
 bool regions_parse_cuts(const char *text, struct region_cuts *cuts);
 
-/* The cuts above for n ≥ 1 examples whose variability is listed in descending order; only the first third of the list
- * is read. */
-struct region_cuts regions_default_cuts(const double *descending_variability, size_t n);
+/* The cuts above for n ≥ 1 examples, whose variabilities are values[order[0]] … values[order[n−1]]. */
+struct region_cuts regions_default_cuts(const double *values, const uint32_t *order, size_t n);
 
 static inline enum region
 region_of(double variability, double confidence, const struct region_cuts *cuts)
@@ -41,7 +40,7 @@ region_of(double variability, double confidence, const struct region_cuts *cuts)
 int region_list(const struct dynamics *dynamics, const struct region_cuts *cuts, uint8_t **regions,
                 struct portolan_error *error);
 
-/* The default cuts for a run, from its own variability, which must be loaded. PORTOLAN_E_MEMORY. */
-int region_cuts_of(const struct dynamics *dynamics, struct region_cuts *cuts, struct portolan_error *error);
+/* The default cuts for a run, from its own variability, which must be loaded. */
+struct region_cuts region_cuts_of(const struct dynamics *dynamics);
 
 #endif

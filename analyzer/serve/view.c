@@ -120,7 +120,7 @@ view_complete(struct view *view, struct store *store, struct portolan_error *err
 	else if (code >= 0)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0)
-		code = region_cuts_of(&view->dynamics, &view->cuts, error);
+		view->cuts = region_cuts_of(&view->dynamics);
 	for (size_t c = 0; c < view->dynamics.column_count && code >= 0; c++) {
 		const double *values = view->dynamics.columns[c].values;
 

@@ -7,6 +7,8 @@
  */
 #include "top.h"
 
+#include <portolan/widths.h>
+
 /* bits of a key that a pass finds, sign and exponent first; the counts fit into the second cache */
 #define DIGIT_BITS 12
 #define FEW 4096 /* once so few keys begin with the bits found so far, the passes go on with these alone */
@@ -112,8 +114,9 @@ top_of_values(const double *values, bool descending, const uint32_t *order, size
 	sort_by_key(items, items + k, k);
 }
 
-double
-top_value(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
+/* The k-th value by its bound. */
+static double
+top_value_of_bound(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
 {
 	struct bound bound = top_find_bound(values, descending, order, n, k);
 	uint64_t last = 0;
@@ -128,4 +131,81 @@ top_value(const double *values, bool descending, const uint32_t *order, size_t n
 		}
 	}
 	return values[order[at]];
+}
+
+#define SAMPLE 1024 /* values whose keys say how the bins lie */
+#define BINS 4096
+#define BLOCK 256 /* values whose bins are found at a time */
+
+/* Bins of keys, equally wide. The first and the last one also have what lies beyond. */
+struct bins {
+	uint64_t low;
+	unsigned shift;
+};
+
+static struct bins
+top_bins(const double *values, bool descending, const uint32_t *order, size_t n)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	struct bins bins = {0};
+
+	for (size_t i = 0; i < SAMPLE; i++) {
+		uint64_t key = sort_key(values[order[i * n / SAMPLE]], descending);
+
+		low = key < low ? key : low;
+		high = key > high && key < UINT64_MAX ? key : high; /* NaN says nothing */
+	}
+	bins.low = low;
+	while (high > low && (high - low) >> bins.shift >= BINS)
+		bins.shift++;
+	return bins;
+}
+
+/* Finds the bins of n ≤ BLOCK values. */
+FOR_EACH_WIDTH static void
+top_find_bins(const struct bins *bins, const double *values, bool descending, const uint32_t *order, size_t n,
+              uint32_t numbers[BLOCK])
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t key = sort_key(values[order[i]], descending);
+		uint64_t bin = (key > bins->low ? key - bins->low : 0) >> bins->shift;
+
+		numbers[i] = (uint32_t)(bin < BINS ? bin : BINS - 1);
+	}
+}
+
+/* Counting by bins that fit the keys takes two passes, where digits of keys that begin alike take four. It serves where
+ * few values share the k-th one's bin. */
+double
+top_value(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
+{
+	const struct bins bins = n < SAMPLE ? (struct bins){0} : top_bins(values, descending, order, n);
+	struct sort_item items[2 * FEW];
+	size_t counts[BINS] = {0}, before = 0, at = 0, count = 0;
+	uint32_t numbers[BLOCK], found[FEW + 1];
+
+	for (size_t from = 0; from < n; from += BLOCK) {
+		const size_t block = n - from < BLOCK ? n - from : BLOCK;
+
+		top_find_bins(&bins, values, descending, order + from, block, numbers);
+		for (size_t i = 0; i < block; i++)
+			counts[numbers[i]]++;
+	}
+	while (before + counts[at] < k)
+		before += counts[at++];
+	if (counts[at] > FEW)
+		return top_value_of_bound(values, descending, order, n, k);
+	for (size_t from = 0; from < n; from += BLOCK) {
+		const size_t block = n - from < BLOCK ? n - from : BLOCK;
+
+		top_find_bins(&bins, values, descending, order + from, block, numbers);
+		for (size_t i = 0; i < block; i++) {
+			found[count] = order[from + i];
+			count += numbers[i] == at;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		items[i] = (struct sort_item){sort_key(values[found[i]], descending), found[i]};
+	sort_by_key(items, items + FEW, count);
+	return values[items[k - before - 1].value];
 }

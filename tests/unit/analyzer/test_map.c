@@ -201,16 +201,16 @@ input_of(const struct bell *bell, size_t n)
 /* The map of a held source, without one. */
 static void
 map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
-              struct map_data *data)
+              unsigned threads, struct map_data *data)
 {
 	struct map_cuts cuts;
 	struct map_sample sample;
-	struct map_maker maker = {.options = options, .sample = &sample};
+	struct map_maker maker = {.options = options, .sample = &sample, .threads = threads};
 
 	map_sample_draw(&sample, input->order, NULL, input->n, options->sample, options->seed);
 	if (input->regions && input->n > 0) {
 		maker.cuts = &cuts;
-		map_find_cuts(input, &cuts);
+		cuts = map_find_cuts(input);
 	}
 	map_maker_begin(&maker, input, axes, data);
 	map_maker_add(&maker, input);
@@ -235,7 +235,7 @@ make(const struct map_input *input, uint64_t sample, uint64_t seed, struct map_d
 	struct map_options options = {.sample = sample, .seed = seed};
 	struct map_axes axes = axes_of(input);
 
-	map_data_make(input, &axes, &options, data);
+	map_data_make(input, &axes, &options, 1, data);
 }
 
 static void
@@ -276,6 +276,38 @@ test_data(void **state)
 	assert_true(memcmp(data.points, again.points, data.point_count * sizeof(*data.points)) != 0);
 	map_data_free(&again);
 	map_data_free(&data);
+	free(bell);
+}
+
+/* Two threads make the same map as one, to the last bit of every sum. */
+static void
+test_threads(void **state)
+{
+	struct bell *bell = bell_new();
+	const struct map_input input = input_of(bell, N);
+	const struct map_axes axes = axes_of(&input);
+	const struct map_options options = {.sample = N, .seed = 3};
+	const size_t cells = (size_t)axes.cells_x * axes.cells_y;
+
+	(void)state;
+	for (int turn = 0; turn < 20; turn++) {
+		struct map_data one, two;
+
+		map_data_make(&input, &axes, &options, 1, &one);
+		map_data_make(&input, &axes, &options, 2, &two);
+		assert_int_equal(one.point_count, two.point_count);
+		assert_memory_equal(one.points, two.points, one.point_count * sizeof(*one.points));
+		assert_memory_equal(one.counts, two.counts, cells * sizeof(*one.counts));
+		assert_memory_equal(one.means, two.means, cells * sizeof(*one.means));
+		assert_memory_equal(one.levels, two.levels, sizeof(one.levels));
+		assert_memory_equal(one.x_bins, two.x_bins, sizeof(one.x_bins));
+		assert_memory_equal(one.y_bins, two.y_bins, sizeof(one.y_bins));
+		assert_memory_equal(one.region_examples, two.region_examples, sizeof(one.region_examples));
+		assert_memory_equal(one.labels, two.labels, sizeof(one.labels));
+		assert_int_equal(two.examples, N);
+		map_data_free(&one);
+		map_data_free(&two);
+	}
 	free(bell);
 }
 
@@ -399,6 +431,38 @@ test_axes(void **state)
 	assert_int_equal(map_bin(-7, 0, 1, 10), 0);
 	assert_int_equal(map_bin(1, 0, 1, 10), 9);
 	assert_int_equal(map_bin(NAN, 0, 1, 10), 0);
+}
+
+/* The range of some numbers, in any order, is that of the finite ones, wherever the others stand. */
+static void
+test_range(void **state)
+{
+	static const double odd[] = {NAN, INFINITY, -INFINITY, 1e308, -1e308};
+	double values[40];
+	uint32_t order[40];
+	struct random_state random;
+
+	(void)state;
+	random_seed(&random, 1);
+	for (int turn = 0; turn < 5000; turn++) {
+		const size_t n = (size_t)random_below(&random, 41);
+		const struct map_column column = {.values = values};
+		struct map_range range = MAP_RANGE_EMPTY, expected = MAP_RANGE_EMPTY;
+		bool finite = true;
+
+		for (uint32_t i = 0; i < 40; i++) {
+			values[i] = (double)random_below(&random, 1000) - 500;
+			if (random_below(&random, 60) == 0)
+				values[i] = odd[random_below(&random, 5)];
+		}
+		for (size_t i = 0; i < n; i++) {
+			order[i] = (uint32_t)random_below(&random, 40);
+			map_range_widen(&expected, values[order[i]]);
+			finite = finite && isfinite(values[order[i]]);
+		}
+		assert_int_equal(map_range_add(&range, &column, order, n), finite);
+		assert_true(range.least == expected.least && range.most == expected.most);
+	}
 }
 
 /* Many numbers fall into the bins that each would fall into, at the edges of bins and outside too. */
@@ -643,6 +707,7 @@ main(void)
 	        cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),     cmocka_unit_test(test_values),
 	        cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),       cmocka_unit_test(test_bins),
 	        cmocka_unit_test(test_sample),  cmocka_unit_test(test_layout),     cmocka_unit_test(test_paths),
+	        cmocka_unit_test(test_range),   cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

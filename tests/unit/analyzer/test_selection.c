@@ -271,17 +271,18 @@ test_plan_classes(void **state)
 static void
 test_regions(void **state)
 {
-	static const double descending[6] = {0.4, 0.3, 0.2, 0.2, 0.1, 0};
-	struct region_cuts cuts = regions_default_cuts(descending, 6);
+	static const double values[6] = {0.2, 0.3, 0.1, 0, 0.4, 0.2};
+	static const uint32_t order[6] = {0, 1, 2, 3, 4, 5};
+	struct region_cuts cuts = regions_default_cuts(values, order, 6);
 
 	(void)state;
 	assert_true(cuts.variability == 0.3);
 	assert_int_equal(region_of(0.3, 0.9, &cuts), REGION_AMBIGUOUS);
 	assert_int_equal(region_of(0.29, 0.5, &cuts), REGION_EASY);
 	assert_int_equal(region_of(0.29, 0.49, &cuts), REGION_HARD);
-	cuts = regions_default_cuts(descending, 2);
+	cuts = regions_default_cuts(values, order, 2);
 	assert_int_equal(region_of(0.4, 0.9, &cuts), REGION_EASY);
-	cuts = regions_default_cuts((const double[]){0, 0, 0}, 3);
+	cuts = regions_default_cuts((const double[]){0, 0, 0}, order, 3);
 	assert_int_equal(region_of(0, 0.1, &cuts), REGION_HARD);
 }
 
