@@ -101,8 +101,9 @@ struct arrival {
 	size_t size;
 	/* those of its bytes that are beyond its connection's part of the queue (ledger.h) */
 	size_t beyond;
-	struct wire_head head;                 /* the head that the receiver read */
-	bool is_moved;                         /* `data` is in `message`, else in `copy` */
+	struct wire_head head; /* the head that the receiver read */
+	bool is_moved;         /* `data` is in `message`, else in `copy` */
+	bool is_ahead; /* observations of a client that sends on without waiting for acknowledgements (ledger.h) */
 	_Alignas(8) unsigned char message[64]; /* a zmq_msg_t */
 	uint8_t copy[];
 };

@@ -178,6 +178,17 @@ ledger_size_of(const struct arrival *arrival)
 	return arrival->size + ARRIVAL_BYTES + (arrival->limits ? sizeof(*arrival->limits) : 0);
 }
 
+/* Tells observations whose client sends on without waiting for acknowledgements from those of one that may wait. */
+static void
+ledger_mark_ahead(struct member *member, struct arrival *arrival, int64_t now)
+{
+	if (arrival->head.kind != WIRE_BATCH)
+		return;
+	if (member->queued > 0)
+		member->ahead = now;
+	arrival->is_ahead = member->ahead > 0 && now - member->ahead < LEDGER_AHEAD_MS;
+}
+
 /* Takes room in the queue for a numbered frame of the session. False: there is no room, and the frame may not be
  * queued. */
 static bool
@@ -194,6 +205,7 @@ ledger_reserve_room(struct ledger *ledger, struct member *member, struct arrival
 	if (ledger->beyond + arrival->beyond > BEYOND_OF(ledger->room))
 		return false;
 	ledger->beyond += arrival->beyond;
+	ledger_mark_ahead(member, arrival, now);
 	member->queued = sum;
 	member->connection->queued = together;
 	return true;

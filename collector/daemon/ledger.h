@@ -26,6 +26,7 @@
 #include "connections.h"
 
 #define LEDGER_FORMER_MS 5000
+#define LEDGER_AHEAD_MS 10 /* a client that has sent ahead counts as doing so for so long */
 #define LEDGER_SILENT_MS (2 * WIRE_SESSION_TIMEOUT_MS)
 
 struct member {
@@ -35,6 +36,7 @@ struct member {
 	struct connection *connection;
 	int64_t heard;
 	uint64_t queued;       /* bytes of its frames that are queued */
+	int64_t ahead;         /* when it last sent ahead: while an earlier frame was queued; 0: never */
 	uint64_t credit;       /* the last that its client was given */
 	uint64_t most, former; /* the largest credit of this period, and of the one before it */
 	int64_t period;        /* when this period began */
@@ -65,7 +67,8 @@ void ledger_hear(struct ledger *ledger, struct member *member, int64_t now);
 /* Takes note of a reply of the storer that is about to be sent. */
 void ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now);
 
-/* May the arrival be queued? If so, it is counted. `member`: its session's; NULL for an `open` or `remove`. */
+/* May the arrival be queued? If so, it is counted, and marked if it was sent ahead. `member`: its session's; NULL for an
+ * `open` or `remove`. */
 bool ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now);
 /* The storer has finished the arrival: it counts no longer. */
 void ledger_unqueue(struct ledger *ledger, const struct arrival *arrival);

@@ -3,22 +3,30 @@
  *
  * One round: take the arrivals; hand them to ingest, with a commit whenever one is worth its sync; commit the rest;
  * post the replies; then do one step of folding. Frames that arrive during a commit share the next one, so busy clients
- * share syncs, and a lone client gets its answer at once. While clients keep sending, there is a pause after each step
- * of folding: a short burst is acknowledged first and folded later. If the load lasts longer, each round folds for as
- * long as it has stored, so that the log does not grow without bound.
+ * share syncs, and who waits for an answer gets it at once. Where a client sends on without waiting, and little has
+ * come, the round first waits for more: frames that come about as fast as commits are made would else get one each.
+ *
+ * While clients keep sending, there is a pause after each step of folding: a short burst is acknowledged first and
+ * folded later. If the load lasts longer, each round folds for as long as it has stored, so that the log does not grow
+ * without bound.
  *
  * This thread touches no socket; the other one, the receiver (server.c), does not touch the store.
  */
 #include "storer.h"
 
+#include "shares.h"
+
 #include <portolan/clock.h>
 #include <portolan/error.h>
 
 #include <stdlib.h>
+#include <time.h>
 
 #define TICK_MS 1000
-#define SENDING_MS 50  /* clients count as sending if the last frame is not older; clients gather rows for 20 ms */
-#define BURST_MS 5000  /* folds may lag so long while clients keep sending */
+#define SENDING_MS 50 /* clients count as sending if the last frame is not older; clients gather rows for 20 ms */
+#define BURST_MS 5000 /* folds may lag so long while clients keep sending */
+#define LITTLE(commit) ((commit) / 4) /* of the bytes that are worth a commit */
+#define GATHER_US 800                 /* a round waits so long for more: about three commits of a fast disk */
 #define BURST_PAUSE 15 /* during that time, the pause after a step of folding is so many times as long as the step */
 
 static void
@@ -110,6 +118,32 @@ storer_commit(struct storer *storer)
 	storer_post(storer);
 }
 
+bool
+storer_waits_for_more(const struct storer *storer, const struct list *arrivals)
+{
+	const struct arrival *last = NULL;
+	size_t bytes = 0;
+
+	for (const struct link *link = arrivals->first; link; link = link->next) {
+		last = (const struct arrival *)link;
+		bytes += last->size;
+	}
+	return last && last->is_ahead && bytes < LITTLE(shares_commit(storer->ingest.options.max_memory));
+}
+
+static void
+storer_gather(const struct storer *storer, struct list *arrivals)
+{
+	const struct timespec pause = {.tv_nsec = GATHER_US * 1000};
+	struct list more;
+
+	if (!storer_waits_for_more(storer, arrivals))
+		return;
+	nanosleep(&pause, NULL);
+	exchange_take(storer->exchange, 0, &more);
+	list_move(arrivals, &more);
+}
+
 static void
 storer_take_all(struct storer *storer, struct list *arrivals)
 {
@@ -171,6 +205,7 @@ storer_main(void *argument)
 		storer->ingest.counters.malformed += atomic_exchange(&storer->exchange->unreadable, 0);
 		storer->ingest.counters.dropped += atomic_exchange(&storer->exchange->dropped, 0);
 		if (arrivals.first) {
+			storer_gather(storer, &arrivals);
 			storer_take_all(storer, &arrivals);
 			storer->arrived = clock_ms();
 			stored_ms = storer->arrived - now;

@@ -8,8 +8,8 @@
  *         from a store: for each repeat, the seconds of one read of gold_prob and correct, and of the measures, their
  *         labels and ids into arrays; then the processor seconds of the two, and the seconds of writing as many bytes
  *         of fresh memory as these arrays have
- *     measures logarithms COUNT
- *         the processor seconds of so many logarithms, of different numbers between 0 and 1
+ *     measures logarithms STORE RUN
+ *         the processor seconds of one read of the run's distributions, with the logarithm of each probability
  *     measures files IN BYTES OUT BYTES
  *         reads so many bytes of IN and writes so many to OUT, to the disk too; the seconds
  */
@@ -362,16 +362,51 @@ time_store(const char *store, const char *name, unsigned threads, unsigned repea
 	return 0;
 }
 
-static int
-time_logarithms(size_t count)
+/* Adds up the logarithms of a block's distributions, which are complete. */
+static double
+sum_logarithms(const struct dynamics *run, const struct store_block *block)
 {
-	double numbers[1024], sum = 0, begin;
+	double sum = 0;
 
-	for (size_t i = 0; i < 1024; i++)
-		numbers[i] = (double)(i * 379 % 1024 + 1) / 1025;
-	begin = processor();
-	for (size_t i = 0; i < count; i++)
-		sum += log(numbers[i % 1024] + 1e-8);
+	for (size_t e = 0; e < block->epoch_count; e++)
+		for (size_t c = 0; c < run->class_count; c++) {
+			const float *p = store_block_values(block, e, run->classes[c])->values;
+
+			for (uint32_t row = 0; row < block->rows; row++)
+				sum += log((double)p[row] + 1e-8);
+		}
+	return sum;
+}
+
+static int
+time_logarithms(const char *store, const char *name)
+{
+	const struct run_query query = {.store = store, .epoch_to = UINT32_MAX, .threads = 1};
+	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_TDDS)};
+	struct store_snapshot_options distributions = {.epoch_to = UINT32_MAX};
+	struct store_snapshot *snapshot;
+	struct store_cursor *cursor;
+	struct portolan_error error;
+	struct dynamics run;
+	double sum = 0, begin = processor();
+
+	if (dynamics_open(&run, &query, name, &request, &error) < 0)
+		errx(1, "%s", error.message);
+	for (size_t c = 0; c < run.class_count; c++)
+		distributions.columns |= UINT64_C(1) << run.classes[c];
+	if (store_snapshot_open(run.store, name, &distributions, &snapshot, &error) < 0 ||
+	    store_cursor_open(snapshot, &cursor, &error) < 0)
+		errx(1, "%s", error.message);
+	for (size_t b = 0; b < store_snapshot_blocks(snapshot); b++) {
+		struct store_block block;
+
+		if (store_cursor_block(cursor, b, &block, &error) < 0)
+			errx(1, "%s", error.message);
+		sum += sum_logarithms(&run, &block);
+	}
+	store_cursor_close(cursor);
+	store_snapshot_close(snapshot);
+	dynamics_free(&run);
 	printf("%.9f %g\n", processor() - begin, sum);
 	return 0;
 }
@@ -387,8 +422,8 @@ main(int argc, char **argv)
 	if (argc == 6 && strcmp(argv[1], "store") == 0)
 		return time_store(argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 10),
 		                  (unsigned)strtoul(argv[5], NULL, 10));
-	if (argc == 3 && strcmp(argv[1], "logarithms") == 0)
-		return time_logarithms(strtoul(argv[2], NULL, 10));
+	if (argc == 4 && strcmp(argv[1], "logarithms") == 0)
+		return time_logarithms(argv[2], argv[3]);
 	errx(2, "measures columns EXAMPLES EPOCHS REPEATS | measures store STORE RUN THREADS REPEATS | "
-	        "measures logarithms COUNT | measures files IN BYTES OUT BYTES");
+	        "measures logarithms STORE RUN | measures files IN BYTES OUT BYTES");
 }

@@ -76,6 +76,42 @@ done_with(struct ledger *ledger, uint8_t session, size_t size, size_t beyond)
 	ledger_unqueue(ledger, &arrival);
 }
 
+static bool
+is_ahead(struct ledger *ledger, struct member *member, enum wire_kind kind, int64_t now)
+{
+	struct arrival arrival = frame_of(member->id[0], kind, 100);
+
+	arrival.peer = member->connection->peer;
+	assert_true(ledger_queue(ledger, member, &arrival, now));
+	return arrival.is_ahead;
+}
+
+static void
+who_waits_for_answers_does_not_send_ahead(void **state)
+{
+	struct ledger *ledger = *state;
+	struct member *member = tell(ledger, WIRE_OPENED, 1, &first, 1000, 1000);
+
+	for (int64_t now = 1000; now < 1100; now++) {
+		assert_false(is_ahead(ledger, member, WIRE_BATCH, now));
+		done_with(ledger, 1, 100, 0);
+	}
+	assert_false(
+	        is_ahead(ledger, member, WIRE_BATCH, 1100)); /* the end of an epoch goes with the batch before it */
+	assert_false(is_ahead(ledger, member, WIRE_END_EPOCH, 1100));
+	done_with(ledger, 1, 100, 0);
+	done_with(ledger, 1, 100, 0);
+	assert_false(is_ahead(ledger, member, WIRE_BATCH, 1101));
+	assert_true(is_ahead(ledger, member, WIRE_BATCH, 1102));
+	done_with(ledger, 1, 100, 0);
+	done_with(ledger, 1, 100, 0);
+	/* For a while, also if nothing of it is queued just then. */
+	assert_true(is_ahead(ledger, member, WIRE_BATCH, 1102 + LEDGER_AHEAD_MS - 1));
+	done_with(ledger, 1, 100, 0);
+	assert_false(is_ahead(ledger, member, WIRE_BATCH, 1102 + LEDGER_AHEAD_MS));
+	done_with(ledger, 1, 100, 0);
+}
+
 static void
 frames_beyond_the_credit_are_not_queued(void **state)
 {
@@ -316,6 +352,7 @@ main(void)
 	        TEST(a_session_on_a_new_connection_begins_afresh),
 	        TEST(a_ping_has_a_place_of_its_own),
 	        TEST(sessions_beyond_the_most_push_out_the_most_silent),
+	        TEST(who_waits_for_answers_does_not_send_ahead),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

@@ -221,11 +221,36 @@ folding_goes_on_as_soon_as_clients_fall_silent(void **state)
 	assert_true(tries < TRIES);
 }
 
+/* Only for frames that were sent ahead, as their client does not wait for an answer, and while they are few. */
+static void
+few_frames_that_were_sent_ahead_wait_for_more(void **state)
+{
+	static struct storer storer;
+	struct arrival first = {.size = 100000}, last = {.size = 100000, .is_ahead = true};
+	struct list none = {0}, list = {0};
+
+	(void)state;
+	storer.ingest.options.max_memory = (size_t)256 << 20; /* 2 MB are worth a commit, 512 KB are few */
+	assert_false(storer_waits_for_more(&storer, &none));
+	list_append(&list, &first.link);
+	assert_false(storer_waits_for_more(&storer, &list));
+	list_append(&list, &last.link);
+	assert_true(storer_waits_for_more(&storer, &list));
+	last.size = (512 << 10) - first.size;
+	assert_false(storer_waits_for_more(&storer, &list));
+	last.size--;
+	assert_true(storer_waits_for_more(&storer, &list));
+	last.is_ahead = false; /* the last frame decides: who sent it may be waiting */
+	first.is_ahead = true;
+	assert_false(storer_waits_for_more(&storer, &list));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(everything_that_arrives_is_stored_and_answered),
-	                                   cmocka_unit_test(folding_goes_on_as_soon_as_clients_fall_silent)};
+	                                   cmocka_unit_test(folding_goes_on_as_soon_as_clients_fall_silent),
+	                                   cmocka_unit_test(few_frames_that_were_sent_ahead_wait_for_more)};
 
 	return cmocka_run_group_tests_name("storer", tests, NULL, NULL);
 }
