@@ -7,8 +7,8 @@
  * Clients send frames of 30,000 observations (ids, gold_prob, correct) to a collector over tcp loopback, keeping
  * their credit used, until the last acknowledgement; the time until no row is left in the log, so that all of them are
  * in columns, is taken too. Then, unless --no-raw: the same number of bytes appended to an
- * LMDB of its own in synced commits, of the size that is fastest; and, if they are shuffled, the same rows brought to
- * their places in memory. DIRECTORY is on the disk to be measured, and is left
+ * LMDB of its own in synced commits, of the size that is fastest; if they are shuffled, the same rows brought to
+ * their places in memory; and as many messages as large sent by libzmq alone, with the same keys. DIRECTORY is on the disk to be measured, and is left
  * as it was, unless --keep leaves the store there under a name. Prints, as words and numbers: seconds, the processor
  * seconds of the clients until the last acknowledgement, those of the collector until then and until everything is in
  * columns, bytes of frames, the largest anonymous memory of the collector during each epoch, and of its storer until the
@@ -18,6 +18,7 @@
 #include "ingest_client.h"
 #include "raw_append.h"
 #include "raw_scatter.h"
+#include "raw_send.h"
 #include "waits.h"
 
 #include <portolan/store.h>
@@ -298,6 +299,7 @@ turn(struct bench *bench)
 	struct stat data;
 	char path[4200];
 	void *context = new_context(bench->clients);
+	const uint64_t frames = load_frames_of_epoch(&bench->load) * bench->load.epochs;
 	const struct waits none = {0};
 	struct waits before, first, all;
 
@@ -336,8 +338,9 @@ turn(struct bench *bench)
 	if (!bench->keep)
 		bench_remove_store(bench->store);
 	if (!bench->no_raw)
-		printf(" raw %.6f scatter %.6f", raw_append(bench->store, bench->bytes),
-		       bench->load.shuffled ? raw_scatter(&bench->load) : 0);
+		printf(" raw %.6f scatter %.6f transport %.6f", raw_append(bench->store, bench->bytes),
+		       bench->load.shuffled ? raw_scatter(&bench->load) : 0,
+		       raw_send(bench->keys, frames, bench->bytes / frames));
 	printf("\n");
 }
 

@@ -3,7 +3,8 @@
 The limit, measured in turn: the same number of bytes appended to an LMDB in synced commits of 64 KB, 256 KB or 1 MB,
 whichever is fastest. Two figures: until the
 last acknowledgement, and until all of it is readable as columns. A third has another limit for the second: all bytes that the storer writes, as the rows are written
-twice, to the log and as columns; and, where they come shuffled, bringing them to their places in memory.
+twice, to the log and as columns; and, where they come shuffled, bringing them to their places in memory. A fourth is of the transport alone: libzmq
+sends as many messages from one thread to another.
 """
 
 import os
@@ -65,6 +66,8 @@ def run(report, programs, repeats):
             turns = [turn(programs, folder, options) for _ in range(repeats + 1)][1:]
             report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
                          aim=aim, note=f"{processor_of(turns)}; {storer_of(turns, 'first', 'acknowledged')}")
+            report.ratio(f"ingest, {name}: as many messages by libzmq alone / to the last acknowledgement", [t["transport"] / t["acknowledged"] for t in turns],
+                         better="more", note="from a thread to another, which drop them: what stops us where it is near 1")
             scattering = ", and scattering the rows" if "--shuffled" in options else ""
             whole = [t["raw"] * t["all-written"] / t["bytes"] + t["scatter"] for t in turns]
             report.ratio(f"ingest, {name}: limit with all bytes that the storer writes{scattering} / until columns",
