@@ -85,7 +85,7 @@ measure_row(const struct store_block *block, uint32_t row, size_t window, double
 }
 
 /* Written out as vectors, as the compiler makes none of these sums. */
-typedef double doubles __attribute__((vector_size(ROWS * sizeof(double)), aligned(sizeof(double))));
+typedef double doubles __attribute__((vector_size(ROWS * sizeof(double)), aligned(sizeof(double)), may_alias));
 typedef float floats __attribute__((vector_size(ROWS * sizeof(float)), aligned(sizeof(float)), may_alias));
 
 INLINE doubles

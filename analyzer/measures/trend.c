@@ -50,7 +50,7 @@ trend_tile_is_complete(const struct store_block *block, uint32_t from)
 }
 
 /* Written out as vectors, as the compiler makes none of these sums. */
-typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
+typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 typedef float floats __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 
 INLINE double
