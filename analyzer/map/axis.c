@@ -4,6 +4,7 @@
 
 #include <portolan/widths.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -39,13 +40,12 @@ map_range_add(struct map_range *range, const struct map_column *column, const ui
 
 	for (; i + 8 <= n; i += 8) {
 		const uint32_t *at = order + i;
-		doubles value = {values[at[0]], values[at[1]], values[at[2]], values[at[3]],
-		                 values[at[4]], values[at[5]], values[at[6]], values[at[7]]};
+		const doubles value = {values[at[0]], values[at[1]], values[at[2]], values[at[3]],
+		                       values[at[4]], values[at[5]], values[at[6]], values[at[7]]};
 
 		nothing += value - value; /* NaN where a value is not finite */
-		value += value - value;   /* what is infinite becomes NaN, which is neither less nor more */
-		least = axis_choose(value < least, value, least);
-		most = axis_choose(value > most, value, most);
+		least = axis_choose((value < least) & (value >= -DBL_MAX), value, least);
+		most = axis_choose((value > most) & (value <= DBL_MAX), value, most);
 	}
 	for (unsigned k = 0; k < 8; k++) {
 		range->least = least[k] < range->least ? least[k] : range->least;

@@ -54,7 +54,7 @@ struct map_maker {
 	struct map_region_sums sums;
 };
 
-/* The cuts between the regions of all n ≥ 1 examples. A maker cannot find them, as it gets the examples part by part. */
+/* The cuts between the regions of all n ≥ 1 examples. A maker cannot find them: it gets the examples part by part. */
 struct map_cuts map_find_cuts(const struct map_input *input);
 
 /* Begins a map. The caller has filled `options`, `sample` and `cuts` of *maker, and keeps what they point to, and

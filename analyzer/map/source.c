@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MANY 65536 /* examples that are counted in two threads */
+
 bool
 map_source_is_correctness(const char *name)
 {
@@ -66,7 +68,7 @@ static bool
 map_source_take_all(struct map_source *source)
 {
 	struct map_input *input = &source->input;
-	struct map_range levels = MAP_RANGE_EMPTY;
+	struct map_range levels = MAP_RANGE_EMPTY; /* nobody needs it, but whether all are finite */
 
 	input->order = source->order;
 	input->n = source->count;
@@ -174,7 +176,7 @@ map_source_map(const struct map_source *source, const struct map_input *input, c
 	struct map_maker maker = {.options = options,
 	                          .sample = &drawn,
 	                          .cuts = input->regions ? &source->cuts : NULL,
-	                          .threads = source->threads};
+	                          .threads = source->threads > 1 && input->n >= MANY ? 2 : 1};
 
 	map_source_draw_sample(input, options, &drawn);
 	map_maker_begin(&maker, input, axes, data);

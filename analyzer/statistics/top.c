@@ -9,6 +9,9 @@
 
 #include <portolan/widths.h>
 
+#include <math.h>
+#include <string.h>
+
 /* bits of a key that a pass finds, sign and exponent first; the counts fit into the second cache */
 #define DIGIT_BITS 12
 #define FEW 4096 /* once so few keys begin with the bits found so far, the passes go on with these alone */
@@ -174,15 +177,27 @@ top_find_bins(const struct bins *bins, const double *values, bool descending, co
 	}
 }
 
+static double
+top_value_of_key(uint64_t key, bool descending)
+{
+	const uint64_t sign = UINT64_C(1) << 63, bits = descending ? ~key : key,
+	               value = bits & sign ? bits ^ sign : ~bits;
+	double result;
+
+	memcpy(&result, &value, sizeof(result));
+	return key == UINT64_MAX ? (double)NAN : result;
+}
+
 /* Counting by bins that fit the keys takes two passes, where digits of keys that begin alike take four. It serves where
  * few values share the k-th one's bin. */
 double
 top_value(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
 {
 	const struct bins bins = n < SAMPLE ? (struct bins){0} : top_bins(values, descending, order, n);
-	struct sort_item items[2 * FEW];
+	struct bound bound = {.shift = 64};
 	size_t counts[BINS] = {0}, before = 0, at = 0, count = 0;
 	uint32_t numbers[BLOCK], found[FEW + 1];
+	uint64_t few[FEW] = {0}, last = 0;
 
 	for (size_t from = 0; from < n; from += BLOCK) {
 		const size_t block = n - from < BLOCK ? n - from : BLOCK;
@@ -205,7 +220,11 @@ top_value(const double *values, bool descending, const uint32_t *order, size_t n
 		}
 	}
 	for (size_t i = 0; i < count; i++)
-		items[i] = (struct sort_item){sort_key(values[found[i]], descending), found[i]};
-	sort_by_key(items, items + FEW, count);
-	return values[items[k - before - 1].value];
+		few[i] = sort_key(values[found[i]], descending);
+	bound.wanted = k - before;
+	top_find_among(&bound, few, count);
+	for (size_t i = 0; i < count; i++)
+		if (top_upper(few[i], bound.shift) == bound.prefix && few[i] > last)
+			last = few[i];
+	return top_value_of_key(last, descending);
 }

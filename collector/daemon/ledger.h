@@ -67,8 +67,8 @@ void ledger_hear(struct ledger *ledger, struct member *member, int64_t now);
 /* Takes note of a reply of the storer that is about to be sent. */
 void ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now);
 
-/* May the arrival be queued? If so, it is counted, and marked if it was sent ahead. `member`: its session's; NULL for an
- * `open` or `remove`. */
+/* May the arrival be queued? If so, it is counted, and marked if it was sent ahead. `member`: its session's; NULL for
+ * an `open` or `remove`. */
 bool ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now);
 /* The storer has finished the arrival: it counts no longer. */
 void ledger_unqueue(struct ledger *ledger, const struct arrival *arrival);

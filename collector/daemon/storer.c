@@ -3,8 +3,9 @@
  *
  * One round: take the arrivals; hand them to ingest, with a commit whenever one is worth its sync; commit the rest;
  * post the replies; then do one step of folding. Frames that arrive during a commit share the next one, so busy clients
- * share syncs, and who waits for an answer gets it at once. Where a client sends on without waiting, and little has
- * come, the round first waits for more: frames that come about as fast as commits are made would else get one each.
+ * share syncs, and a lone client gets its answer at once. Where all that has come is little, and of clients that send on
+ * without waiting for answers, the round first waits for more: frames that come about as fast as commits are made would
+ * else get one each. Who does wait, and sends during that pause, waits for the rest of it too: 0.8 ms at most.
  *
  * While clients keep sending, there is a pause after each step of folding: a short burst is acknowledged first and
  * folded later. If the load lasts longer, each round folds for as long as it has stored, so that the log does not grow
@@ -26,7 +27,7 @@
 #define SENDING_MS 50 /* clients count as sending if the last frame is not older; clients gather rows for 20 ms */
 #define BURST_MS 5000 /* folds may lag so long while clients keep sending */
 #define LITTLE(commit) ((commit) / 4) /* of the bytes that are worth a commit */
-#define GATHER_US 800                 /* a round waits so long for more: about three commits of a fast disk */
+#define GATHER_US 800                 /* a round waits so long for more: three commits of a fast disk */
 #define BURST_PAUSE 15 /* during that time, the pause after a step of folding is so many times as long as the step */
 
 static void
@@ -121,14 +122,16 @@ storer_commit(struct storer *storer)
 bool
 storer_waits_for_more(const struct storer *storer, const struct list *arrivals)
 {
-	const struct arrival *last = NULL;
+	bool all_ahead = true;
 	size_t bytes = 0;
 
 	for (const struct link *link = arrivals->first; link; link = link->next) {
-		last = (const struct arrival *)link;
-		bytes += last->size;
+		const struct arrival *arrival = (const struct arrival *)link;
+
+		all_ahead = all_ahead && arrival->is_ahead;
+		bytes += arrival->size;
 	}
-	return last && last->is_ahead && bytes < LITTLE(shares_commit(storer->ingest.options.max_memory));
+	return bytes > 0 && all_ahead && bytes < LITTLE(shares_commit(storer->ingest.options.max_memory));
 }
 
 static void
@@ -206,9 +209,10 @@ storer_main(void *argument)
 		storer->ingest.counters.dropped += atomic_exchange(&storer->exchange->dropped, 0);
 		if (arrivals.first) {
 			storer_gather(storer, &arrivals);
+			stored_ms = -clock_ms();
 			storer_take_all(storer, &arrivals);
 			storer->arrived = clock_ms();
-			stored_ms = storer->arrived - now;
+			stored_ms += storer->arrived;
 		}
 		if (now >= storer->next_tick) {
 			bool more = ingest_tick(&storer->ingest, now);

@@ -27,8 +27,8 @@ int storer_open(struct storer *storer, const char *store, size_t max_memory, uin
                 const struct ingest_owner *owner, struct exchange *exchange, struct portolan_error *error);
 int storer_start(struct storer *storer, struct portolan_error *error);
 
-/* Should the storer wait for more arrivals before it stores these? They are few, and the last was sent ahead. Not static
- * for the tests. */
+/* Should the storer wait for more arrivals before it stores these? They are few, and all were sent ahead. Not static for
+ * the tests. */
 bool storer_waits_for_more(const struct storer *storer, const struct list *arrivals);
 
 /* Call after exchange_stop(): waits until all arrivals are stored. Then storer->ingest may be read. */

@@ -2,18 +2,19 @@
  * ingest.c: one turn of measuring how fast observations get to disk.
  *
  *     ingest PORTOLAND DIRECTORY [--examples N] [--epochs N] [--clients N] [--strings] [--shuffled] [--keys DIR]
- * [--no-raw] [--rows N] [--max-memory SIZE] [--keep NAME]
+ *         [--no-raw] [--rows N] [--max-memory SIZE] [--keep NAME]
  *
  * Clients send frames of 30,000 observations (ids, gold_prob, correct) to a collector over tcp loopback, keeping
  * their credit used, until the last acknowledgement; the time until no row is left in the log, so that all of them are
- * in columns, is taken too. Then, unless --no-raw: the same number of bytes appended to an
- * LMDB of its own in synced commits, of the size that is fastest; if they are shuffled, the same rows brought to
- * their places in memory; and as many messages as large sent by libzmq alone, with the same keys. DIRECTORY is on the disk to be measured, and is left
- * as it was, unless --keep leaves the store there under a name. Prints, as words and numbers: seconds, the processor
- * seconds of the clients until the last acknowledgement, those of the collector until then and until everything is in
- * columns, bytes of frames, the largest anonymous memory of the collector during each epoch, and of its storer until the
- * last acknowledgement and until columns: seconds and calls that were for the disk, seconds of other writes, seconds
- * without work, and bytes written.
+ * in columns, is taken too. DIRECTORY is on the disk to be measured, and is left as it was, unless --keep leaves the
+ * store there under a name. Then, unless --no-raw, come the limits: the same number of bytes appended to an LMDB of its
+ * own in synced commits, of the size that is fastest; if the rows are shuffled, the same ones brought to their places in
+ * memory; and libzmq alone, which sends as many messages, each as large, with the same keys.
+ *
+ * Prints, as words and numbers: seconds, the processor seconds of the clients until the last acknowledgement, those of
+ * the collector until then and until everything is in columns, bytes of frames, the largest anonymous memory of the
+ * collector during each epoch, and of its storer until the last acknowledgement and until columns: seconds and calls
+ * that were for the disk, seconds of other writes, seconds without work, and bytes written.
  */
 #include "ingest_client.h"
 #include "raw_append.h"

@@ -67,7 +67,7 @@ def run(report, programs, repeats):
             report.ratio(f"ingest, {name}: limit / to the last acknowledgement", [t["raw"] / t["acknowledged"] for t in turns],
                          aim=aim, note=f"{processor_of(turns)}; {storer_of(turns, 'first', 'acknowledged')}")
             report.ratio(f"ingest, {name}: as many messages by libzmq alone / to the last acknowledgement", [t["transport"] / t["acknowledged"] for t in turns],
-                         better="more", note="from a thread to another, which drop them: what stops us where it is near 1")
+                         better="more", note="from one thread to another, which drops them, over one connection")
             scattering = ", and scattering the rows" if "--shuffled" in options else ""
             whole = [t["raw"] * t["all-written"] / t["bytes"] + t["scatter"] for t in turns]
             report.ratio(f"ingest, {name}: limit with all bytes that the storer writes{scattering} / until columns",

@@ -388,7 +388,7 @@ time_logarithms(const char *store, const char *name)
 	struct store_cursor *cursor;
 	struct portolan_error error;
 	struct dynamics run;
-	double sum = 0, begin = processor();
+	double sum = 0, begin;
 
 	if (dynamics_open(&run, &query, name, &request, &error) < 0)
 		errx(1, "%s", error.message);
@@ -397,6 +397,7 @@ time_logarithms(const char *store, const char *name)
 	if (store_snapshot_open(run.store, name, &distributions, &snapshot, &error) < 0 ||
 	    store_cursor_open(snapshot, &cursor, &error) < 0)
 		errx(1, "%s", error.message);
+	begin = processor();
 	for (size_t b = 0; b < store_snapshot_blocks(snapshot); b++) {
 		struct store_block block;
 
@@ -404,10 +405,11 @@ time_logarithms(const char *store, const char *name)
 			errx(1, "%s", error.message);
 		sum += sum_logarithms(&run, &block);
 	}
+	begin = processor() - begin;
 	store_cursor_close(cursor);
 	store_snapshot_close(snapshot);
 	dynamics_free(&run);
-	printf("%.9f %g\n", processor() - begin, sum);
+	printf("%.9f %g\n", begin, sum);
 	return 0;
 }
 

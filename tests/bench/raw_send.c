@@ -42,12 +42,14 @@ send_messages(void *argument)
 {
 	const struct sending *sending = argument;
 	void *context = zmq_ctx_new(), *socket = zmq_socket(context, ZMQ_DEALER);
+	const int most = 64; /* 16 MB, as much credit as a client has */
 	uint8_t *message = calloc(1, sending->size);
 
-	if (!message)
+	if (!message || !socket)
 		err(1, "message");
 	if (sending->keys)
 		use_client_keys(socket, sending->keys);
+	must_do(zmq_setsockopt(socket, ZMQ_SNDHWM, &most, sizeof(most)), "queue");
 	must_do(zmq_connect(socket, sending->endpoint), sending->endpoint);
 	for (uint64_t i = 0; i < sending->messages; i++)
 		must_do(zmq_send(socket, message, sending->size, 0), "send");
@@ -61,7 +63,7 @@ double
 raw_send(const char *keys, uint64_t messages, size_t bytes)
 {
 	void *context = zmq_ctx_new(), *socket = zmq_socket(context, ZMQ_ROUTER);
-	const int server = 1;
+	const int server = 1, most = 2; /* as in the collector */
 	char endpoint[256];
 	size_t length = sizeof(endpoint);
 	struct sending sending = {.keys = keys, .endpoint = endpoint, .messages = messages, .size = bytes};
@@ -70,6 +72,9 @@ raw_send(const char *keys, uint64_t messages, size_t bytes)
 	pthread_t sender;
 	double begin = 0;
 
+	if (!socket)
+		err(1, "socket");
+	must_do(zmq_setsockopt(socket, ZMQ_RCVHWM, &most, sizeof(most)), "queue");
 	if (keys && keys_read_server(keys, &own, &error) < 0)
 		errx(1, "%s", error.message);
 	if (keys) {

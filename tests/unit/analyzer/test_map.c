@@ -269,6 +269,10 @@ test_data(void **state)
 	assert_int_equal(regions, N);
 	assert_int_equal(data.region_examples[REGION_AMBIGUOUS], N / 3);
 	assert_true(cells == N);
+	assert_true(data.labels[REGION_EASY].shown && data.labels[REGION_AMBIGUOUS].shown &&
+	            data.labels[REGION_HARD].shown);
+	assert_true(data.labels[REGION_EASY].y > data.labels[REGION_HARD].y + 100);
+	assert_true(data.labels[REGION_AMBIGUOUS].x > data.labels[REGION_EASY].x + 100);
 	make(&input, 500, 3, &again);
 	assert_memory_equal(data.points, again.points, data.point_count * sizeof(*data.points));
 	map_data_free(&again);

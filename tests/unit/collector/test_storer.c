@@ -17,6 +17,7 @@
 #define BATCHES 200
 #define PATIENCE_MS 60000
 #define TICK_MS 1000 /* the storer's: it looks for work at least so often */
+#define PAIRS 100    /* frames that are sent two by two */
 #define TRIES 20     /* on a busy machine the storer may wait for a processor */
 
 struct play {
@@ -25,7 +26,8 @@ struct play {
 	wire_encoder *encoder;
 	char directory[64];
 	uint64_t acknowledged[SESSIONS + 1];
-	unsigned opened, done, errors;
+	unsigned opened, done, errors, acks;
+	bool is_ahead; /* how batches are marked */
 	struct storer_state state;
 };
 
@@ -44,6 +46,7 @@ put(struct play *play, uint8_t session, struct wire_frame *frame)
 	memcpy(arrival->copy, bytes.data, bytes.size);
 	arrival->data = arrival->copy;
 	arrival->size = bytes.size;
+	arrival->is_ahead = play->is_ahead && frame->kind == WIRE_BATCH;
 	assert_true(wire_peek(arrival->data, arrival->size, &arrival->head));
 	list_append(&list, &arrival->link);
 	play->exchange.dropped++;
@@ -67,6 +70,7 @@ collect(struct play *play)
 	while ((reply = list_take(&replies))) {
 		play->opened += reply->kind == WIRE_OPENED;
 		play->errors += reply->kind == WIRE_ERROR;
+		play->acks += reply->kind == WIRE_ACK;
 		if (reply->kind == WIRE_ACK)
 			play->acknowledged[reply->session[0]] = reply->ack.acknowledged;
 		free(reply);
@@ -221,28 +225,78 @@ folding_goes_on_as_soon_as_clients_fall_silent(void **state)
 	assert_true(tries < TRIES);
 }
 
-/* Only for frames that were sent ahead, as their client does not wait for an answer, and while they are few. */
+/* As long as nobody waits for an answer, and while they are few. */
 static void
 few_frames_that_were_sent_ahead_wait_for_more(void **state)
 {
 	static struct storer storer;
-	struct arrival first = {.size = 100000}, last = {.size = 100000, .is_ahead = true};
+	struct arrival first = {.size = 100000, .is_ahead = true}, last = first;
 	struct list none = {0}, list = {0};
 
 	(void)state;
 	storer.ingest.options.max_memory = (size_t)256 << 20; /* 2 MB are worth a commit, 512 KB are few */
 	assert_false(storer_waits_for_more(&storer, &none));
 	list_append(&list, &first.link);
-	assert_false(storer_waits_for_more(&storer, &list));
+	assert_true(storer_waits_for_more(&storer, &list));
 	list_append(&list, &last.link);
 	assert_true(storer_waits_for_more(&storer, &list));
 	last.size = (512 << 10) - first.size;
 	assert_false(storer_waits_for_more(&storer, &list));
 	last.size--;
 	assert_true(storer_waits_for_more(&storer, &list));
-	last.is_ahead = false; /* the last frame decides: who sent it may be waiting */
-	first.is_ahead = true;
+	last.is_ahead = false;
 	assert_false(storer_waits_for_more(&storer, &list));
+	last.is_ahead = true;
+	first.is_ahead = false;
+	assert_false(storer_waits_for_more(&storer, &list));
+}
+
+/* Sends frames one by one, each a little after the one before. Returns how many acknowledgements they got. */
+static unsigned
+acknowledgements_of_frames(bool is_ahead)
+{
+	struct play play = {.directory = "/tmp/portolan-test-XXXXXX", .is_ahead = is_ahead};
+	const int64_t end = clock_ms() + PATIENCE_MS;
+	struct portolan_error error = {0};
+
+	assert_non_null(mkdtemp(play.directory));
+	play.encoder = wire_encoder_new();
+	assert_int_equal(exchange_init(&play.exchange, &error), 0);
+	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, 0, NULL, &play.exchange, &error),
+	                 0);
+	assert_int_equal(storer_start(&play.storer, &error), 0);
+	open_session(&play, 1);
+	while (!play.opened && clock_ms() < end)
+		collect(&play);
+	for (uint64_t sequence = 1; sequence <= PAIRS; sequence += 2) {
+		send_batch(&play, 1, sequence);
+		usleep(150);
+		send_batch(&play, 1, sequence + 1);
+		while (play.acknowledged[1] <= sequence && clock_ms() < end)
+			collect(&play);
+	}
+	exchange_stop(&play.exchange);
+	storer_join(&play.storer);
+	collect(&play);
+	assert_int_equal(play.acknowledged[1], PAIRS); /* those that came while the storer waited are there, too */
+	assert_int_equal(play.done, PAIRS + 1);
+	assert_int_equal(play.errors, 0);
+	storer_finish(&play.storer);
+	exchange_deinit(&play.exchange);
+	wire_encoder_free(play.encoder);
+	assert_int_equal(remove_folder(play.directory), 0);
+	return play.acks;
+}
+
+static void
+frames_that_were_sent_ahead_share_commits(void **state)
+{
+	int tries = 0;
+
+	(void)state;
+	while (4 * acknowledgements_of_frames(true) > 3 * acknowledgements_of_frames(false) && tries < TRIES)
+		tries++;
+	assert_true(tries < TRIES);
 }
 
 int
@@ -250,7 +304,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(everything_that_arrives_is_stored_and_answered),
 	                                   cmocka_unit_test(folding_goes_on_as_soon_as_clients_fall_silent),
-	                                   cmocka_unit_test(few_frames_that_were_sent_ahead_wait_for_more)};
+	                                   cmocka_unit_test(few_frames_that_were_sent_ahead_wait_for_more),
+	                                   cmocka_unit_test(frames_that_were_sent_ahead_share_commits)};
 
 	return cmocka_run_group_tests_name("storer", tests, NULL, NULL);
 }
