@@ -30,7 +30,7 @@ top_upper(uint64_t key, unsigned shift)
 
 /* Fixes the next digit of the k-th key, which is one of those counted. Returns how many keys begin as it does. */
 static size_t
-top_fix_digit(struct bound *bound, const size_t *counts, unsigned bits)
+top_fix_digit(struct bound *bound, const uint32_t *counts, unsigned bits)
 {
 	unsigned digit = 0;
 
@@ -55,7 +55,7 @@ top_find_among(struct bound *bound, const uint64_t *keys, size_t count)
 
 	while (bound->shift > 0 && within > bound->wanted) {
 		const unsigned bits = top_next_bits(bound);
-		size_t counts[1 << DIGIT_BITS] = {0};
+		uint32_t counts[1 << DIGIT_BITS] = {0};
 
 		for (size_t i = 0; i < count; i++)
 			if (top_upper(keys[i], bound->shift) == bound->prefix)
@@ -72,7 +72,7 @@ top_find_bound(const double *values, bool descending, const uint32_t *order, siz
 
 	while (bound.shift > 0 && within > bound.wanted && within > FEW) {
 		const unsigned bits = top_next_bits(&bound);
-		size_t counts[1 << DIGIT_BITS] = {0};
+		uint32_t counts[1 << DIGIT_BITS] = {0};
 
 		for (size_t i = 0; i < n; i++) { /* no branch: a processor cannot predict whether the bits agree */
 			uint64_t key = sort_key(values[order[i]], descending);
@@ -164,15 +164,16 @@ top_bins(const double *values, bool descending, const uint32_t *order, size_t n)
 	return bins;
 }
 
-/* Finds the bins of n ≤ BLOCK values. */
+/* Finds the keys of n ≤ BLOCK values, and their bins. */
 FOR_EACH_WIDTH static void
 top_find_bins(const struct bins *bins, const double *values, bool descending, const uint32_t *order, size_t n,
-              uint32_t numbers[BLOCK])
+              uint64_t keys[BLOCK], uint32_t numbers[BLOCK])
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key = sort_key(values[order[i]], descending);
 		uint64_t bin = (key > bins->low ? key - bins->low : 0) >> bins->shift;
 
+		keys[i] = key;
 		numbers[i] = (uint32_t)(bin < BINS ? bin : BINS - 1);
 	}
 }
@@ -195,14 +196,14 @@ top_value(const double *values, bool descending, const uint32_t *order, size_t n
 {
 	const struct bins bins = n < SAMPLE ? (struct bins){0} : top_bins(values, descending, order, n);
 	struct bound bound = {.shift = 64};
-	size_t counts[BINS] = {0}, before = 0, at = 0, count = 0;
-	uint32_t numbers[BLOCK], found[FEW + 1];
-	uint64_t few[FEW] = {0}, last = 0;
+	uint32_t counts[BINS] = {0}, numbers[BLOCK]; /* n < 2^32; and threads of `serve` have small stacks */
+	uint64_t keys[BLOCK], few[FEW + 1] = {0}, last = 0;
+	size_t before = 0, at = 0, count = 0;
 
 	for (size_t from = 0; from < n; from += BLOCK) {
 		const size_t block = n - from < BLOCK ? n - from : BLOCK;
 
-		top_find_bins(&bins, values, descending, order + from, block, numbers);
+		top_find_bins(&bins, values, descending, order + from, block, keys, numbers);
 		for (size_t i = 0; i < block; i++)
 			counts[numbers[i]]++;
 	}
@@ -213,14 +214,12 @@ top_value(const double *values, bool descending, const uint32_t *order, size_t n
 	for (size_t from = 0; from < n; from += BLOCK) {
 		const size_t block = n - from < BLOCK ? n - from : BLOCK;
 
-		top_find_bins(&bins, values, descending, order + from, block, numbers);
+		top_find_bins(&bins, values, descending, order + from, block, keys, numbers);
 		for (size_t i = 0; i < block; i++) {
-			found[count] = order[from + i];
+			few[count] = keys[i];
 			count += numbers[i] == at;
 		}
 	}
-	for (size_t i = 0; i < count; i++)
-		few[i] = sort_key(values[found[i]], descending);
 	bound.wanted = k - before;
 	top_find_among(&bound, few, count);
 	for (size_t i = 0; i < count; i++)
