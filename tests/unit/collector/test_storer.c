@@ -32,6 +32,28 @@ struct play {
 };
 
 static void
+play_begin(struct play *play)
+{
+	struct portolan_error error = {0};
+
+	snprintf(play->directory, sizeof(play->directory), "/tmp/portolan-test-XXXXXX");
+	assert_non_null(mkdtemp(play->directory));
+	play->encoder = wire_encoder_new();
+	assert_int_equal(exchange_init(&play->exchange, &error), 0);
+	assert_int_equal(
+	        storer_open(&play->storer, play->directory, (size_t)64 << 20, 0, NULL, &play->exchange, &error), 0);
+}
+
+static void
+play_end(struct play *play)
+{
+	storer_finish(&play->storer);
+	exchange_deinit(&play->exchange);
+	wire_encoder_free(play->encoder);
+	assert_int_equal(remove_folder(play->directory), 0);
+}
+
+static void
 put(struct play *play, uint8_t session, struct wire_frame *frame)
 {
 	struct list list = {0};
@@ -126,17 +148,13 @@ dropped_of(const char *directory)
 static void
 everything_that_arrives_is_stored_and_answered(void **state)
 {
-	struct play play = {.directory = "/tmp/portolan-test-XXXXXX"};
+	struct play play = {0};
 	int64_t end = clock_ms() + PATIENCE_MS;
 	struct portolan_error error = {0};
 	unsigned acknowledged = 0;
 
 	(void)state;
-	assert_non_null(mkdtemp(play.directory));
-	play.encoder = wire_encoder_new();
-	assert_int_equal(exchange_init(&play.exchange, &error), 0);
-	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, 0, NULL, &play.exchange, &error),
-	                 0);
+	play_begin(&play);
 	assert_int_equal(storer_start(&play.storer, &error), 0);
 	for (uint8_t session = 1; session <= SESSIONS; session++)
 		open_session(&play, session);
@@ -182,15 +200,11 @@ everything_that_arrives_is_stored_and_answered(void **state)
 static int64_t
 fold_after_silence(void)
 {
-	struct play play = {.directory = "/tmp/portolan-test-XXXXXX"};
+	struct play play = {0};
 	const int64_t began = clock_ms();
 	struct portolan_error error = {0};
 
-	assert_non_null(mkdtemp(play.directory));
-	play.encoder = wire_encoder_new();
-	assert_int_equal(exchange_init(&play.exchange, &error), 0);
-	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, 0, NULL, &play.exchange, &error),
-	                 0);
+	play_begin(&play);
 	play.storer.behind_since = began;
 	play.storer.next_work = began + PATIENCE_MS;
 	assert_int_equal(storer_start(&play.storer, &error), 0);
@@ -207,10 +221,7 @@ fold_after_silence(void)
 	exchange_stop(&play.exchange);
 	storer_join(&play.storer);
 	collect(&play);
-	storer_finish(&play.storer);
-	exchange_deinit(&play.exchange);
-	wire_encoder_free(play.encoder);
-	assert_int_equal(remove_folder(play.directory), 0);
+	play_end(&play);
 	return took;
 }
 
@@ -255,15 +266,11 @@ few_frames_that_were_sent_ahead_wait_for_more(void **state)
 static unsigned
 acknowledgements_of_frames(bool is_ahead)
 {
-	struct play play = {.directory = "/tmp/portolan-test-XXXXXX", .is_ahead = is_ahead};
+	struct play play = {.is_ahead = is_ahead};
 	const int64_t end = clock_ms() + PATIENCE_MS;
 	struct portolan_error error = {0};
 
-	assert_non_null(mkdtemp(play.directory));
-	play.encoder = wire_encoder_new();
-	assert_int_equal(exchange_init(&play.exchange, &error), 0);
-	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, 0, NULL, &play.exchange, &error),
-	                 0);
+	play_begin(&play);
 	assert_int_equal(storer_start(&play.storer, &error), 0);
 	open_session(&play, 1);
 	while (!play.opened && clock_ms() < end)
@@ -281,10 +288,7 @@ acknowledgements_of_frames(bool is_ahead)
 	assert_int_equal(play.acknowledged[1], PAIRS); /* those that came while the storer waited are there, too */
 	assert_int_equal(play.done, PAIRS + 1);
 	assert_int_equal(play.errors, 0);
-	storer_finish(&play.storer);
-	exchange_deinit(&play.exchange);
-	wire_encoder_free(play.encoder);
-	assert_int_equal(remove_folder(play.directory), 0);
+	play_end(&play);
 	return play.acks;
 }
 
