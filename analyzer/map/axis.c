@@ -4,7 +4,6 @@
 
 #include <portolan/widths.h>
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -40,12 +39,15 @@ map_range_add(struct map_range *range, const struct map_column *column, const ui
 
 	for (; i + 8 <= n; i += 8) {
 		const uint32_t *at = order + i;
-		const doubles value = {values[at[0]], values[at[1]], values[at[2]], values[at[3]],
-		                       values[at[4]], values[at[5]], values[at[6]], values[at[7]]};
+		doubles value = {values[at[0]], values[at[1]], values[at[2]], values[at[3]],
+		                 values[at[4]], values[at[5]], values[at[6]], values[at[7]]};
 
-		nothing += value - value; /* NaN where a value is not finite */
-		least = axis_choose((value < least) & (value >= -DBL_MAX), value, least);
-		most = axis_choose((value > most) & (value <= DBL_MAX), value, most);
+		const doubles zero = value - value; /* NaN where a value is not finite */
+
+		nothing += zero;
+		value -= zero; /* what is infinite becomes NaN, which is neither less nor more; −0 stays −0 */
+		least = axis_choose(value < least, value, least);
+		most = axis_choose(value > most, value, most);
 	}
 	for (unsigned k = 0; k < 8; k++) {
 		range->least = least[k] < range->least ? least[k] : range->least;

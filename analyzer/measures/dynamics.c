@@ -139,10 +139,12 @@ runs_of(const struct dynamics *dynamics)
 	return isnan(dynamics->loss_threshold) ? MEASURE_OF_LOSSES : MEASURE_OF_LOSSES | MEASURE_OF_CROSSINGS;
 }
 
-/* Adds the columns of the requested measures for which the run has the signals and epochs. */
+/* Adds the columns of the measures that were asked for, and of those from which they are computed, for which the run has
+ * the signals and epochs. Reading a run needs the number of epochs of an example only until its part is done. */
 static void
-add_measures(struct dynamics *dynamics, uint32_t measures)
+add_measures(struct dynamics *dynamics, uint32_t asked)
 {
+	const uint32_t measures = with_dependencies(asked);
 	uint64_t available = store_snapshot_columns(dynamics->snapshot);
 	const unsigned runs = runs_of(dynamics);
 
@@ -158,6 +160,7 @@ add_measures(struct dynamics *dynamics, uint32_t measures)
 		column = add_column(dynamics, "", info->name);
 		column->measure = (int)m;
 		column->integer = info->integer;
+		column->passing = m == MEASURE_EPOCHS && !(asked & MEASURE_BIT(MEASURE_EPOCHS));
 		column->sometimes = info->sometimes && !dynamics_fills_never(dynamics, (int)m);
 	}
 }
@@ -190,6 +193,8 @@ allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 	for (size_t c = 0; c < dynamics->column_count; c++) {
 		struct dynamics_column *column = &dynamics->columns[c];
 
+		if (column->passing)
+			continue;
 		column->values = array_new(rows, sizeof(*column->values), column->name, error);
 		if (!column->values)
 			return PORTOLAN_E_MEMORY;
@@ -319,7 +324,7 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 	find_classes(dynamics);
 	if (dynamics->info->of_losses && request->measures == MEASURE_ALL)
 		measures |= MEASURE_BIT(MEASURE_LOSS_EMA);
-	add_measures(dynamics, with_dependencies(measures));
+	add_measures(dynamics, measures);
 	if (request->user)
 		add_user_columns(dynamics);
 }

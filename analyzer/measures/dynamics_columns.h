@@ -29,6 +29,7 @@ struct dynamics_column {
 	char name[272];
 	bool integer;    /* the values are whole numbers */
 	bool sometimes;  /* may be empty (NaN) for an observed example */
+	bool passing;    /* computed for others, and not asked for: it is never held */
 	double *values;  /* by dense index; NULL: not held, see scan.h */
 	int measure;     /* -1: a user's column */
 	unsigned stored; /* of a user's: its number in the store */
@@ -67,7 +68,7 @@ struct dynamics {
 	uint32_t first; /* of a part: the dense index of its first example */
 	uint64_t place; /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
 	int32_t *gold;  /* by dense index; -1: not known. NULL when not asked for */
-	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
+	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there, maybe without values */
 	size_t column_count;
 	/* how forgetting_events counts examples that were never learned; FLAG when loaded */
 	enum never_learned never_learned;

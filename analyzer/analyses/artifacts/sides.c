@@ -198,6 +198,7 @@ sides_make(struct sides *sides, const struct holders *holders, const struct rank
 	sides_make_room(sides, dynamics->column_count);
 	visit_count_sides(&visit);
 	for (size_t c = 0; c < dynamics->column_count; c++)
-		visit_average(&visit, c, counts);
+		if (dynamics->columns[c].values) /* `epochs` has none */
+			visit_average(&visit, c, counts);
 	visit_add_epochs(&visit);
 }
