@@ -2,6 +2,7 @@
  * id. A source is a run of the store (source_run.c reads it) or a file (source_file.c). */
 #include "source.h"
 
+#include "base/parallel.h"
 #include "die/die.h"
 #include "die/memory.h"
 
@@ -29,6 +30,7 @@ void
 map_source_begin(struct map_source *source, const struct map_source_request *request)
 {
 	source->threads = request->threads;
+	source->cuts = request->cuts;
 	source->input.colouring = request->plain ? MAP_PLAIN : request->colour ? MAP_BY_VALUE : MAP_BY_CORRECTNESS;
 	source->input.regions = strcmp(request->x, "variability") == 0 && strcmp(request->y, "confidence") == 0;
 }
@@ -95,7 +97,7 @@ map_source_take_drawable(struct map_source *source)
 }
 
 void
-map_source_list_drawn(struct map_source *source, const struct map_source_request *request)
+map_source_list_drawn(struct map_source *source)
 {
 	struct map_input *input = &source->input;
 
@@ -105,10 +107,6 @@ map_source_list_drawn(struct map_source *source, const struct map_source_request
 	source->without_place = source->count - input->n;
 	if (input->n == 0)
 		die("no example of %s has both %s and %s", source->name, input->x.name, input->y.name);
-	if (input->regions)
-		source->cuts = map_find_cuts(input);
-	if (input->regions && request->cuts)
-		source->cuts.regions = *request->cuts;
 }
 
 void
@@ -168,22 +166,51 @@ map_source_draw_sample(const struct map_input *input, const struct map_options *
 	map_sample_draw(sample, input->order, on_top, input->n, options->sample, options->seed);
 }
 
+/* What a map needs of all examples before any is counted: the sample, and the cuts between the regions. */
+struct map_preparing {
+	const struct map_source *source;
+	const struct map_input *input;
+	const struct map_options *options;
+	struct map_sample sample;
+	struct map_cuts cuts;
+};
+
+static int
+map_source_prepare(void *context, unsigned thread, unsigned slot, size_t which, struct portolan_error *error)
+{
+	struct map_preparing *preparing = context;
+
+	(void)thread;
+	(void)slot;
+	(void)error;
+	if (which == 0) {
+		map_source_draw_sample(preparing->input, preparing->options, &preparing->sample);
+	} else if (preparing->input->regions) {
+		preparing->cuts = map_find_cuts(preparing->input);
+		if (preparing->source->cuts)
+			preparing->cuts.regions = *preparing->source->cuts;
+	}
+	return 0;
+}
+
 void
 map_source_map(const struct map_source *source, const struct map_input *input, const struct map_axes *axes,
                const struct map_options *options, struct map_data *data, struct map_sample *sample)
 {
-	struct map_sample drawn;
+	struct map_preparing preparing = {source, input, options, .sample = {0}};
 	struct map_maker maker = {.options = options,
-	                          .sample = &drawn,
-	                          .cuts = input->regions ? &source->cuts : NULL,
+	                          .sample = &preparing.sample,
+	                          .cuts = input->regions ? &preparing.cuts : NULL,
 	                          .threads = source->threads > 1 && input->n >= MANY ? 2 : 1};
+	struct parallel parallel = {
+	        .threads = maker.threads, .count = 2, .context = &preparing, .work = map_source_prepare};
 
-	map_source_draw_sample(input, options, &drawn);
+	must(parallel_run(&parallel, &failure));
 	map_maker_begin(&maker, input, axes, data);
 	map_maker_add(&maker, input);
 	map_maker_end(&maker);
 	if (sample)
-		*sample = drawn;
+		*sample = preparing.sample;
 	else
-		map_sample_free(&drawn);
+		map_sample_free(&preparing.sample);
 }

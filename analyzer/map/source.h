@@ -46,8 +46,8 @@ struct map_source {
 	struct map_axes axes;           /* if is_cells: the axes x and y, and how many cells stand along them */
 	struct dynamics dynamics;       /* of a run */
 	/* private */
-	struct map_cuts cuts; /* the cuts between the regions, if the map has regions */
-	unsigned threads;     /* as in the request */
+	const struct region_cuts *cuts; /* the user's, between the regions; NULL: those that map_find_cuts() finds */
+	unsigned threads;               /* as in the request */
 	const struct ids *ids;
 	uint32_t *order; /* all examples, by ascending id; a run's belongs to `dynamics` */
 	uint32_t *drawn; /* those that can be drawn; NULL: all can */
@@ -111,7 +111,7 @@ bool map_source_is_correctness(const char *name);
 void map_source_begin(struct map_source *source, const struct map_source_request *request);
 
 /* Lists the examples that can be drawn. If there are none, the program ends. */
-void map_source_list_drawn(struct map_source *source, const struct map_source_request *request);
+void map_source_list_drawn(struct map_source *source);
 
 /* 1, the grid of whole numbers, if all values are whole; else 0. */
 double map_source_grid(const double *values, size_t n);

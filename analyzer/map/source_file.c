@@ -167,7 +167,7 @@ map_source_read_table(struct map_source *source, const struct user_file *file, c
 	map_source_scale_correctness(source, file);
 	map_source_order_by_id(source);
 	map_source_take_table(source, request);
-	map_source_list_drawn(source, request);
+	map_source_list_drawn(source);
 }
 
 void

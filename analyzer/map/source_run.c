@@ -131,7 +131,7 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 		map_source_mark_corrections(source);
 	else if (input->colour.name)
 		input->colour.values = dynamics_column(dynamics, map_source_colour_column(request))->values;
-	map_source_list_drawn(source, request);
+	map_source_list_drawn(source);
 }
 
 struct map_source_request

@@ -165,6 +165,7 @@ output_open_memory(struct output *output, size_t room, struct portolan_error *er
 static void
 write_raw(struct output *output, const char *at, size_t size)
 {
+	output->synced = output->synced && size == 0;
 	while (size > 0 && output->failure == 0) {
 		ssize_t written = write(output->fd, at, size);
 
@@ -285,6 +286,7 @@ output_patch(struct output *output, const void *data, size_t size)
 {
 	assert(!output->digest);
 	flush_buffer(output);
+	output->synced = false;
 	if (output->failure == 0)
 		output->failure = write_at(output->fd, data, size, 0);
 }
@@ -304,7 +306,7 @@ output_write_at(const struct output *output, const void *data, size_t size, uint
 {
 	int failure;
 
-	assert(!output->digest);
+	assert(!output->digest && !output->synced);
 	pthread_mutex_lock(&one_writes);
 	failure = write_at(output->fd, data, size, at);
 	pthread_mutex_unlock(&one_writes);
@@ -349,6 +351,7 @@ void
 output_cut(struct output *output, uint64_t bytes)
 {
 	assert(!output->digest);
+	output->synced = false;
 	if (ftruncate(output->fd, (off_t)bytes) < 0 && output->failure == 0)
 		output->failure = errno;
 }
@@ -451,17 +454,26 @@ sync_folder(char *path)
 	close(fd);
 }
 
-int
-output_finish(struct output *output, struct portolan_error *error)
+void
+output_sync(struct output *output)
+{
+	flush_buffer(output);
+	if (output->failure != 0 || !output->target || output->synced)
+		return;
+	if (fchmod(output->fd, output->mode) < 0)
+		output->failure = errno;
+	else
+		output->failure = sync_file(output->fd);
+	output->synced = output->failure == 0;
+}
+
+static int
+finish(struct output *output, bool with_folder, struct portolan_error *error)
 {
 	int failure, code = 0;
 
-	flush_buffer(output);
+	output_sync(output);
 	failure = output->failure;
-	if (failure == 0 && output->target && fchmod(output->fd, output->mode) < 0)
-		failure = errno;
-	if (failure == 0 && output->target)
-		failure = sync_file(output->fd);
 	if (failure == 0 && output->target && !output->temporary)
 		failure = name_temporary(output);
 	if (output->path && close(output->fd) < 0 && failure == 0)
@@ -472,7 +484,8 @@ output_finish(struct output *output, struct portolan_error *error)
 			failure = errno;
 		} else {
 			forget_temporary(output);
-			sync_folder(output->target);
+			if (with_folder)
+				sync_folder(output->target);
 			written_add(output->path);
 		}
 	}
@@ -480,6 +493,18 @@ output_finish(struct output *output, struct portolan_error *error)
 		code = failed(output, failure, error);
 	output_discard(output);
 	return code;
+}
+
+int
+output_finish(struct output *output, struct portolan_error *error)
+{
+	return finish(output, true, error);
+}
+
+int
+output_finish_before(struct output *output, struct portolan_error *error)
+{
+	return finish(output, false, error);
 }
 
 int

@@ -23,6 +23,7 @@ struct output {
 	char *buffer;
 	size_t used, room;
 	bool memory; /* no file: the buffer grows */
+	bool synced; /* output_sync() was called, and nothing written since */
 	int fd;
 	int failure; /* errno of the first write that failed; 0: none */
 	/* The caller's: what is written in order is added to it; NULL: it is not. Nothing can then be written out of
@@ -50,13 +51,17 @@ void output_append(struct output *output, const struct output *memory);
 bool output_can_patch(const struct output *output);
 void output_patch(struct output *output, const void *data, size_t size);
 
-/* Writes at a place in the file, unbuffered, from any thread; only where output_can_patch(). */
+/* Writes at a place in the file, unbuffered, from any thread; only where output_can_patch(), and before output_sync(). */
 int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
                     struct portolan_error *error);
 
 /* Lets the system write to the disk what the file has so far, while the command goes on: there is less to wait for when
  * output_finish() syncs the file. */
 void output_hurry(struct output *output);
+
+/* Syncs the file to the disk as it is. If nothing is written to it after that, output_finish() need not; it also reports
+ * what failed here. */
+void output_sync(struct output *output);
 
 /* Writes what is in the buffer, before another program writes to `fd`. */
 int output_flush(struct output *output, struct portolan_error *error);
@@ -87,6 +92,11 @@ void output_fail(struct output *output);
 /* Writes the buffer, syncs the file to the disk, and gives it its name, with the mode of the file that had the name.
  * PORTOLAN_E_SYSTEM: nothing is left of the file. Frees everything. */
 int output_finish(struct output *output, struct portolan_error *error);
+
+/* The same, but does not sync the folder: a power cut may take the name back until output_finish() ends another file of
+ * the same folder. */
+int output_finish_before(struct output *output, struct portolan_error *error);
+
 void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */
 
 /* Ends an output. A negative `code` (writing it has failed) discards the output, and is returned; else the output is

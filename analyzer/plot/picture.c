@@ -300,9 +300,10 @@ picture_draw(struct picture_draft *draft)
 	if (draft->picture->kind == PICTURE_MAP)
 		must(output_flush(&draft->data, &failure));
 	gnuplot_draw(&draft->gnuplot, draft->own.fd);
-	if (draft->picture->with_script) { /* they are whole: the system writes them to the disk while gnuplot draws */
-		output_hurry(&draft->data);
-		output_hurry(&draft->own);
+	if (draft->picture->with_script) { /* they are whole, and reach the disk while gnuplot draws */
+		if (draft->picture->kind == PICTURE_MAP)
+			output_sync(&draft->data);
+		output_sync(&draft->own);
 	}
 }
 
@@ -330,9 +331,9 @@ picture_end(struct picture_draft *draft)
 
 	picture_wait(draft);
 	if (picture->with_script && picture->kind == PICTURE_MAP)
-		must(output_finish(&draft->data, &failure));
+		must(output_finish_before(&draft->data, &failure));
 	if (picture->with_script)
-		must(output_finish(&draft->own, &failure));
+		must(output_finish_before(&draft->own, &failure));
 	must(output_finish(&draft->image, &failure));
 	output_discard(&draft->data);
 	output_discard(&draft->own);

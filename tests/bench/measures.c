@@ -324,7 +324,8 @@ bytes_held(const struct dynamics *run)
 {
 	size_t each = sizeof(uint64_t) + sizeof(*run->order); /* the id, and the place in the order */
 
-	each += run->column_count * sizeof(*run->columns[0].values);
+	for (size_t c = 0; c < run->column_count; c++)
+		each += run->columns[c].values ? sizeof(*run->columns[c].values) : 0;
 	return run->ids.rows * (each + (run->gold ? sizeof(*run->gold) : 0));
 }
 

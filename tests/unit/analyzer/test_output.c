@@ -203,6 +203,41 @@ write_until_signal(int number)
 	_exit(3);
 }
 
+/* A file that is synced early is not synced again, unless more was written; of several files in a folder, the last syncs
+ * it. */
+static void
+test_reaches_the_disk_early(void **state)
+{
+	struct output first, last;
+
+	(void)state;
+	memset(calls, 0, sizeof(calls));
+	assert_int_equal(output_open(&first, "first", NULL), 0);
+	assert_int_equal(output_open(&last, "last", NULL), 0);
+	output_text(&first, "x");
+	output_sync(&first);
+	assert_string_equal(calls, "f");
+	output_sync(&first);
+	assert_string_equal(calls, "f");
+	output_text(&last, "x");
+	output_sync(&last);
+	output_text(&last, "y");
+	assert_string_equal(calls, "ff");
+	assert_int_equal(output_finish_before(&first, NULL), 0);
+	assert_string_equal(calls, "ffr");
+	assert_int_equal(output_finish(&last, NULL), 0);
+	assert_string_equal(calls, "ffrfrd");
+	assert_int_equal(output_open(&first, "first", NULL), 0);
+	output_text(&first, "xyz");
+	output_sync(&first);
+	output_patch(&first, "X", 1);
+	memset(calls, 0, sizeof(calls));
+	assert_int_equal(output_finish(&first, NULL), 0);
+	assert_string_equal(calls, "frd");
+	unlink("first");
+	unlink("last");
+}
+
 /* The digest is of all bytes in order, however they came: through the buffer, past it, and around a call that hurries
  * them. That of nothing and that of "hello" are what xxh128sum prints. */
 static void
@@ -477,6 +512,7 @@ main(void)
 	        cmocka_unit_test(test_keeps_links),
 	        cmocka_unit_test(test_keeps_modes),
 	        cmocka_unit_test(test_reaches_the_disk),
+	        cmocka_unit_test(test_reaches_the_disk_early),
 	        cmocka_unit_test(test_digest),
 	        cmocka_unit_test(test_signal_leaves_nothing),
 	        cmocka_unit_test(test_failures),
