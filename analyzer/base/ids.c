@@ -1,9 +1,10 @@
 /*
  * ids.c: keeps the users' ids of examples in memory, sorts and compares them, and finds an example by its id (ids.h).
  *
- * Integer ids are one array, string ids one text with offsets. Most runs have their ids in ascending order already
- * (declared ids always), so this is checked before anything is sorted. The index that finds ids is a hash table with
- * open addressing at half load; 32-bit slots suffice because a store has fewer than 2^32 examples.
+ * Integer ids are one array. Those of declared examples follow from the first of each chunk, so they have no array.
+ * String ids are one text with offsets. Most runs have their ids in ascending order already (declared ids always), so
+ * this is checked before anything is sorted. The index that finds ids is a hash table with open addressing at half
+ * load; 32-bit slots suffice because a store has fewer than 2^32 examples.
  */
 #include "ids.h"
 
@@ -22,12 +23,14 @@ void
 ids_free(struct ids *ids)
 {
 	array_free(ids->integers);
+	array_free(ids->chunks);
 	array_free(ids->text);
 	array_free(ids->offsets);
 	*ids = (struct ids){0};
 }
 
-/* Appends integer ids; or makes room for string ids of `bytes` in all, whose text and offsets the caller appends. */
+/* Appends integer ids; or makes room for ids that the caller appends: strings of `bytes` in all, or, if `integers` is
+ * NULL, integers. */
 static int
 append(struct ids *ids, enum store_id_kind kind, const uint64_t *integers, size_t rows, size_t bytes,
        struct portolan_error *error)
@@ -39,10 +42,10 @@ append(struct ids *ids, enum store_id_kind kind, const uint64_t *integers, size_
 		code = array_reserve((void **)&ids->text, &ids->text_room, used + bytes + 1, 1, "ids", error);
 	if (code < 0)
 		return code;
-	if (kind == STORE_ID_INT)
-		memcpy(ids->integers + ids->rows, integers, rows * sizeof(*integers));
-	else
+	if (kind == STORE_ID_STR)
 		ids->offsets[ids->rows] = used;
+	else if (integers)
+		memcpy(ids->integers + ids->rows, integers, rows * sizeof(*integers));
 	ids->rows += rows;
 	return 0;
 }
@@ -70,6 +73,8 @@ ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *e
 	int code = append(ids, more->kind, more->integers, more->rows, bytes, error);
 	uint64_t *offsets;
 
+	for (size_t i = 0; code >= 0 && more->chunks && i < more->rows; i++)
+		ids->integers[ids->rows - more->rows + i] = ids_integer(more, i);
 	if (code < 0 || more->kind == STORE_ID_INT)
 		return code;
 	offsets = ids->offsets + ids->rows - more->rows;
@@ -99,12 +104,40 @@ ids_can_have(const struct ids *ids, const char *text, size_t length)
 	return ids->kind != STORE_ID_INT || number_parse_whole(text, length, &integer);
 }
 
+/* Makes an array of the ids of declared examples, with room for `rows` ids. */
+static int
+ids_write_out(struct ids *ids, size_t rows, struct portolan_error *error)
+{
+	size_t room = rows > ids->rows ? rows : ids->rows;
+	uint64_t *integers = array_new(room, sizeof(*integers), "ids", error);
+
+	if (!integers)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 0; i < ids->rows; i++)
+		integers[i] = ids_integer(ids, i);
+	array_free(ids->chunks);
+	ids->chunks = NULL;
+	ids->integers = integers;
+	ids->room = room;
+	return 0;
+}
+
+int
+ids_reserve_declared(struct ids *ids, size_t rows, struct portolan_error *error)
+{
+	ids->kind = STORE_ID_INT;
+	ids->chunks = array_new(rows / STORE_CHUNK + 1, sizeof(*ids->chunks), "ids", error);
+	return ids->chunks ? 0 : PORTOLAN_E_MEMORY;
+}
+
 int
 ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error)
 {
 	ids->kind = kind;
 	if (kind == STORE_ID_STR)
 		return array_reserve((void **)&ids->offsets, &ids->room, rows + 1, sizeof(*ids->offsets), "ids", error);
+	if (ids->chunks)
+		return ids_write_out(ids, rows, error);
 	return array_reserve((void **)&ids->integers, &ids->room, rows, sizeof(*ids->integers), "ids", error);
 }
 
@@ -113,7 +146,7 @@ id_print(const struct ids *ids, uint32_t index, char digits[NUMBER_ROOM], size_t
 {
 	if (ids->kind == STORE_ID_STR)
 		return ids_text(ids, index, length);
-	*length = number_print_u64(ids->integers[index], digits);
+	*length = number_print_u64(ids_integer(ids, index), digits);
 	return digits;
 }
 
@@ -124,8 +157,11 @@ ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j)
 	const char *text_a, *text_b;
 	int difference;
 
-	if (a->kind == STORE_ID_INT)
-		return (a->integers[i] > b->integers[j]) - (a->integers[i] < b->integers[j]);
+	if (a->kind == STORE_ID_INT) {
+		const uint64_t id_a = ids_integer(a, i), id_b = ids_integer(b, j);
+
+		return (id_a > id_b) - (id_a < id_b);
+	}
 	text_a = ids_text(a, i, &length_a);
 	text_b = ids_text(b, j, &length_b);
 	difference = memcmp(text_a, text_b, length_a < length_b ? length_a : length_b);
@@ -152,7 +188,7 @@ sort_integers(const struct ids *ids, uint32_t *order, size_t n, struct portolan_
 	if (!items)
 		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < n; i++)
-		items[i] = (struct sort_item){ids->integers[order[i]], order[i]};
+		items[i] = (struct sort_item){ids_integer(ids, order[i]), order[i]};
 	sort_by_key(items, items + n, n);
 	for (size_t i = 0; i < n; i++)
 		order[i] = items[i].value;
@@ -163,10 +199,9 @@ sort_integers(const struct ids *ids, uint32_t *order, size_t n, struct portolan_
 bool
 ids_are_in_order(const struct ids *ids, const uint32_t *order, size_t n)
 {
-	const uint64_t *integers = ids->integers;
 	size_t i = 1;
 
-	while (ids->kind == STORE_ID_INT && i < n && integers[order[i - 1]] < integers[order[i]])
+	while (ids->kind == STORE_ID_INT && i < n && ids_integer(ids, order[i - 1]) < ids_integer(ids, order[i]))
 		i++;
 	while (ids->kind == STORE_ID_STR && i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
 		i++;
@@ -245,14 +280,15 @@ ids_add_extent(const struct ids *ids, struct text_extent *extent)
 	}
 }
 
-/* The bytes that tell an id from others: those of the text, or of the number. */
+/* The bytes that tell an id from others: those of the text, or of the number, which is copied to `integer`. */
 static const char *
-id_bytes(const struct ids *ids, uint32_t index, size_t *length)
+id_bytes(const struct ids *ids, uint32_t index, uint64_t *integer, size_t *length)
 {
 	if (ids->kind == STORE_ID_STR)
 		return ids_text(ids, index, length);
-	*length = sizeof(*ids->integers);
-	return (const char *)&ids->integers[index];
+	*integer = ids_integer(ids, index);
+	*length = sizeof(*integer);
+	return (const char *)integer;
 }
 
 int
@@ -269,7 +305,8 @@ ids_index_init(struct ids_index *index, const struct ids *ids, const uint32_t *c
 		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < n; i++) {
 		size_t length, slot;
-		const char *bytes = id_bytes(ids, chosen[i], &length);
+		uint64_t integer;
+		const char *bytes = id_bytes(ids, chosen[i], &integer, &length);
 
 		for (slot = XXH3_64bits(bytes, length) & index->mask; index->slots[slot] != 0;
 		     slot = (slot + 1) & index->mask)
@@ -294,7 +331,8 @@ find(const struct ids_index *index, const void *bytes, size_t length)
 	     slot = (slot + 1) & index->mask) {
 		uint32_t position = index->slots[slot] - 1;
 		size_t own_length;
-		const char *own = id_bytes(index->ids, index->chosen[position], &own_length);
+		uint64_t integer;
+		const char *own = id_bytes(index->ids, index->chosen[position], &integer, &own_length);
 
 		if (own_length == length && memcmp(own, bytes, length) == 0)
 			return position;

@@ -15,8 +15,10 @@
 struct ids {
 	enum store_id_kind kind;
 	size_t rows;
-	uint64_t *integers; /* STORE_ID_INT; else NULL */
-	char *text;         /* STORE_ID_STR: id i is text + offsets[i] … offsets[i+1] */
+	uint64_t *integers; /* STORE_ID_INT, unless `chunks` has them; else NULL */
+	/* STORE_ID_INT of declared examples, which are consecutive within each STORE_CHUNK: the first of each; else NULL */
+	uint64_t *chunks;
+	char *text; /* STORE_ID_STR: id i is text + offsets[i] … offsets[i+1] */
 	uint64_t *offsets;
 	size_t room, text_room;
 };
@@ -37,6 +39,17 @@ bool ids_can_have(const struct ids *ids, const char *text, size_t length);
 /* Makes room for `rows` ids in all, so that appending them copies none again (of string ids, only the offsets have
  * room). */
 int ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error);
+
+/* Makes room for the ids of `rows` declared examples, none of which is there yet: the caller sets `chunks`, and counts
+ * `rows`. They take no memory to speak of. More ids may be appended later. */
+int ids_reserve_declared(struct ids *ids, size_t rows, struct portolan_error *error);
+
+/* Integer id `index`; STORE_ID_INT only. */
+static inline uint64_t
+ids_integer(const struct ids *ids, size_t index)
+{
+	return ids->integers ? ids->integers[index] : ids->chunks[index / STORE_CHUNK] + index % STORE_CHUNK;
+}
 
 /* String id `index`; STORE_ID_STR only. */
 static inline const char *

@@ -81,7 +81,7 @@ kept_write_some(struct store *store, uint32_t run, const struct kept_choice *cho
 		struct store_example wanted = {.id_kind = ids->kind};
 
 		if (ids->kind == STORE_ID_INT)
-			wanted.integer = ids->integers[choice->order[i]];
+			wanted.integer = ids_integer(ids, choice->order[i]);
 		else
 			wanted.id = ids_text(ids, choice->order[i], &wanted.id_size);
 		code = store_text_of(store, run, &wanted, writing->fields, kept_write_example, writing, error);

@@ -175,7 +175,7 @@ html_data_write_ids(struct html_data *data)
 	}
 	integers = memory_array(data->n, sizeof(*integers), "ids");
 	for (size_t i = 0; i < data->n; i++)
-		integers[i] = ids->integers[html_data_index(data, i)];
+		integers[i] = ids_integer(ids, html_data_index(data, i));
 	html_bytes(data, "ids", integers, data->n * sizeof(*integers));
 }
 

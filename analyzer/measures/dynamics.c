@@ -200,7 +200,10 @@ allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 			return PORTOLAN_E_MEMORY;
 	}
 	dynamics->order = array_new(rows, sizeof(*dynamics->order), "examples in order", error);
-	return dynamics->order ? ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error) : PORTOLAN_E_MEMORY;
+	if (!dynamics->order)
+		return PORTOLAN_E_MEMORY;
+	return dynamics->info->declared ? ids_reserve_declared(&dynamics->ids, rows, error)
+	                                : ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
 }
 
 /* What a block leaves in its slot until it is delivered. */
@@ -233,6 +236,10 @@ load_part(void *context, struct dynamics *part, unsigned slot, struct portolan_e
 	kept->ascends = ids_are_in_order(&part->ids, part->order, part->count);
 	for (size_t i = 0; i < part->count; i++)
 		order[i] = part->first + part->order[i];
+	if (dynamics->info->declared) {
+		dynamics->ids.chunks[part->first / STORE_CHUNK] = part->ids.integers[0];
+		return 0;
+	}
 	if (part->ids.kind == STORE_ID_INT) {
 		memcpy(dynamics->ids.integers + part->first, part->ids.integers,
 		       part->ids.rows * sizeof(*part->ids.integers));

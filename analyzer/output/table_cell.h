@@ -89,7 +89,7 @@ table_cell_of_id(const struct ids *ids, uint32_t index)
 	struct table_cell cell = {.kind = TABLE_STRING};
 
 	if (ids->kind == STORE_ID_INT)
-		return (struct table_cell){.kind = TABLE_WHOLE, .whole = ids->integers[index]};
+		return (struct table_cell){.kind = TABLE_WHOLE, .whole = ids_integer(ids, index)};
 	cell.text = ids_text(ids, index, &cell.length);
 	return cell;
 }

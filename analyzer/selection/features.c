@@ -62,7 +62,7 @@ features_assign_by_number(struct features *features, const struct dynamics *dyna
 		die("the ids of run '%s' are strings: say which %s of %s is whose with --feature-ids FILE",
 		    dynamics->info->name, features->unit, features->path);
 	for (size_t i = 0; i < dynamics->count; i++) {
-		uint64_t id = dynamics->ids.integers[dynamics->order[i]];
+		uint64_t id = ids_integer(&dynamics->ids, dynamics->order[i]);
 
 		if (id < features->count)
 			features->rows[dynamics->order[i]] = (uint32_t)id;

@@ -42,8 +42,11 @@ select_write_ids(struct output *output, const struct select_request *request, co
 
 	if (request->format == TABLE_NPY) {
 		npy_write_header(output, "<u8", count);
-		for (size_t i = 0; i < count; i++)
-			output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
+		for (size_t i = 0; i < count; i++) {
+			const uint64_t id = ids_integer(&dynamics->ids, chosen[i]);
+
+			output_bytes(output, &id, sizeof(id));
+		}
 	} else if (request->format == SELECT_IDS) {
 		for (size_t i = 0; i < count; i++) {
 			text_id(output, &dynamics->ids, chosen[i]);

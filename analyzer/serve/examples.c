@@ -24,7 +24,7 @@ examples_report_id(struct report *report, const char *key, const struct ids *ids
 		text = ids_text(ids, index, &length);
 		report_bytes(report, key, text, length);
 	} else {
-		report_whole(report, key, ids->integers[index]);
+		report_whole(report, key, ids_integer(ids, index));
 	}
 }
 

@@ -204,8 +204,8 @@ filters_report_id(struct report *report, const struct ids *ids, uint32_t index)
 	size_t length;
 	const char *text = id_print(ids, index, digits, &length);
 
-	if (ids->kind == STORE_ID_INT && ids->integers[index] <= INT64_MAX)
-		report_whole(report, NULL, ids->integers[index]);
+	if (ids->kind == STORE_ID_INT && ids_integer(ids, index) <= INT64_MAX)
+		report_whole(report, NULL, ids_integer(ids, index));
 	else
 		report_bytes(report, NULL, text, length);
 }

@@ -34,7 +34,7 @@ stories_list_wanted(const struct view *view, const uint32_t *places, size_t n)
 	for (size_t i = 0; wanted && i < n; i++) {
 		uint32_t dense = dynamics->order[places[i]];
 
-		wanted[i] = (struct wanted){dynamics->info->declared ? dynamics->ids.integers[dense] : dense, i};
+		wanted[i] = (struct wanted){dynamics->info->declared ? ids_integer(&dynamics->ids, dense) : dense, i};
 	}
 	if (wanted)
 		qsort(wanted, n, sizeof(*wanted), stories_compare_wanted);

@@ -322,7 +322,7 @@ seconds_to_write(size_t bytes, unsigned threads)
 static size_t
 bytes_held(const struct dynamics *run)
 {
-	size_t each = sizeof(uint64_t) + sizeof(*run->order); /* the id, and the place in the order */
+	size_t each = sizeof(*run->order) + (run->ids.integers ? sizeof(*run->ids.integers) : 0);
 
 	for (size_t c = 0; c < run->column_count; c++)
 		each += run->columns[c].values ? sizeof(*run->columns[c].values) : 0;

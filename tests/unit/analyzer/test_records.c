@@ -321,32 +321,6 @@ test_join(void **state)
 	assert_int_equal(join_open(&join, path, "id", false, &ids, chosen, 3, &error), PORTOLAN_E_SYSTEM);
 }
 
-static void
-test_ids(void **state)
-{
-	struct store_ids block = {.rows = 3, .text = "bababc", .offsets = (const uint32_t[]){0, 1, 3, 6}};
-	uint32_t order[3] = {0, 1, 2};
-	struct ids ids = {0};
-	struct ids_index index;
-	size_t length;
-
-	(void)state;
-	assert_int_equal(ids_append(&ids, STORE_ID_STR, &block, NULL), 0); /* b, ab, abc */
-	assert_int_equal(ids_append(&ids, STORE_ID_STR,
-	                            &(struct store_ids){.rows = 0, .text = "", .offsets = (const uint32_t[]){0}}, NULL),
-	                 0);
-	assert_memory_equal(ids_text(&ids, 2, &length), "abc", 3);
-	assert_int_equal(length, 3);
-	assert_int_equal(ids_sort(&ids, order, 3, NULL), 0);
-	assert_memory_equal(order, ((uint32_t[]){1, 2, 0}), sizeof(order));
-	assert_int_equal(ids_index_init(&index, &ids, order, 3, NULL), 0);
-	assert_int_equal(ids_index_find(&index, "b", 1), 2);
-	assert_int_equal(ids_index_find(&index, "ab", 2), 0);
-	assert_int_equal(ids_index_find(&index, "a", 1), -1);
-	ids_index_free(&index);
-	ids_free(&ids);
-}
-
 /* UTF-8 as characters; what is none, byte by byte, as Python's surrogateescape has it. */
 static void
 test_characters(void **state)
@@ -382,9 +356,9 @@ main(void)
 	        cmocka_unit_test(test_split),         cmocka_unit_test(test_csv_and_tsv),
 	        cmocka_unit_test(test_json),          cmocka_unit_test(test_cut_json),
 	        cmocka_unit_test(test_quotes_in_csv), cmocka_unit_test(test_format),
-	        cmocka_unit_test(test_join),          cmocka_unit_test(test_ids),
-	        cmocka_unit_test(test_count_fields),  cmocka_unit_test(test_json_brackets),
-	        cmocka_unit_test(test_characters),    cmocka_unit_test(test_json_values),
+	        cmocka_unit_test(test_join),          cmocka_unit_test(test_count_fields),
+	        cmocka_unit_test(test_json_brackets), cmocka_unit_test(test_characters),
+	        cmocka_unit_test(test_json_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
