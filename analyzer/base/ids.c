@@ -1,7 +1,7 @@
 /*
  * ids.c: keeps the users' ids of examples in memory, sorts and compares them, and finds an example by its id (ids.h).
  *
- * Integer ids are one array. Those of declared examples follow from the first of each chunk, so they have no array.
+ * Integer ids are one array. Those of a whole run of declared examples follow from the first of each chunk instead.
  * String ids are one text with offsets. Most runs have their ids in ascending order already (declared ids always), so
  * this is checked before anything is sorted. The index that finds ids is a hash table with open addressing at half
  * load; 32-bit slots suffice because a store has fewer than 2^32 examples.

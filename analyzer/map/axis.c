@@ -41,7 +41,6 @@ map_range_add(struct map_range *range, const struct map_column *column, const ui
 		const uint32_t *at = order + i;
 		doubles value = {values[at[0]], values[at[1]], values[at[2]], values[at[3]],
 		                 values[at[4]], values[at[5]], values[at[6]], values[at[7]]};
-
 		const doubles zero = value - value; /* NaN where a value is not finite */
 
 		nothing += zero;

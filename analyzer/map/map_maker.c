@@ -442,10 +442,10 @@ map_maker_end(struct map_maker *maker)
 }
 
 struct map_cuts
-map_find_cuts(const struct map_input *input)
+map_find_cuts(const struct map_input *input, const struct region_cuts *given)
 {
 	const double *values = input->x.values;
 
-	return (struct map_cuts){.regions = regions_default_cuts(values, input->order, input->n),
+	return (struct map_cuts){.regions = given ? *given : regions_default_cuts(values, input->order, input->n),
 	                         .tip = top_value(values, true, input->order, input->n, input->n / 10 + 1)};
 }

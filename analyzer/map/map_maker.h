@@ -54,8 +54,9 @@ struct map_maker {
 	struct map_region_sums sums;
 };
 
-/* The cuts between the regions of all n ≥ 1 examples. A maker cannot find them: it gets the examples part by part. */
-struct map_cuts map_find_cuts(const struct map_input *input);
+/* The cuts between the regions of all n ≥ 1 examples: those `given`, or, if that is NULL, the default. A maker cannot find
+ * them: it gets the examples part by part. */
+struct map_cuts map_find_cuts(const struct map_input *input, const struct region_cuts *given);
 
 /* Begins a map. The caller has filled `options`, `sample` and `cuts` of *maker, and keeps what they point to, and
  * `input`, until map_maker_end(). `input` describes all examples: its columns need no values, and its n and order do

@@ -166,7 +166,7 @@ map_source_draw_sample(const struct map_input *input, const struct map_options *
 	map_sample_draw(sample, input->order, on_top, input->n, options->sample, options->seed);
 }
 
-/* What a map needs of all examples before any is counted: the sample, and the cuts between the regions. */
+/* What a map needs of all examples before any is counted: the sample, and the cuts between the regions if it has any. */
 struct map_preparing {
 	const struct map_source *source;
 	const struct map_input *input;
@@ -185,10 +185,8 @@ map_source_prepare(void *context, unsigned thread, unsigned slot, size_t which, 
 	(void)error;
 	if (which == 0) {
 		map_source_draw_sample(preparing->input, preparing->options, &preparing->sample);
-	} else if (preparing->input->regions) {
-		preparing->cuts = map_find_cuts(preparing->input);
-		if (preparing->source->cuts)
-			preparing->cuts.regions = *preparing->source->cuts;
+	} else {
+		preparing->cuts = map_find_cuts(preparing->input, preparing->source->cuts);
 	}
 	return 0;
 }
@@ -202,8 +200,10 @@ map_source_map(const struct map_source *source, const struct map_input *input, c
 	                          .sample = &preparing.sample,
 	                          .cuts = input->regions ? &preparing.cuts : NULL,
 	                          .threads = source->threads > 1 && input->n >= MANY ? 2 : 1};
-	struct parallel parallel = {
-	        .threads = maker.threads, .count = 2, .context = &preparing, .work = map_source_prepare};
+	struct parallel parallel = {.threads = maker.threads,
+	                            .count = input->regions ? 2 : 1,
+	                            .context = &preparing,
+	                            .work = map_source_prepare};
 
 	must(parallel_run(&parallel, &failure));
 	map_maker_begin(&maker, input, axes, data);

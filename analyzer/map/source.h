@@ -46,7 +46,7 @@ struct map_source {
 	struct map_axes axes;           /* if is_cells: the axes x and y, and how many cells stand along them */
 	struct dynamics dynamics;       /* of a run */
 	/* private */
-	const struct region_cuts *cuts; /* the user's, between the regions; NULL: those that map_find_cuts() finds */
+	const struct region_cuts *cuts; /* the user's, between the regions; NULL: the default */
 	unsigned threads;               /* as in the request */
 	const struct ids *ids;
 	uint32_t *order; /* all examples, by ascending id; a run's belongs to `dynamics` */

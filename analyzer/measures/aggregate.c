@@ -346,7 +346,7 @@ dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query
 		code = take_epochs(&others, query->minus_epochs, error);
 	if (wanted.measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS))
 		wanted.measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
-	wanted.measures |= MEASURE_BIT(MEASURE_EPOCHS);
+	wanted.measures |= MEASURE_BIT(MEASURE_EPOCHS); /* every column is put together, so all have values */
 	*report = (struct aggregate_report){0};
 	if (code >= 0)
 		code = dynamics_load(dynamics, query, runs[0], &wanted, error);

@@ -233,7 +233,7 @@ load_part(void *context, struct dynamics *part, unsigned slot, struct portolan_e
 	kept->rows = part->ids.rows;
 	kept->place = part->place;
 	kept->count = part->count;
-	kept->ascends = ids_are_in_order(&part->ids, part->order, part->count);
+	kept->ascends = dynamics->info->declared || ids_are_in_order(&part->ids, part->order, part->count);
 	for (size_t i = 0; i < part->count; i++)
 		order[i] = part->first + part->order[i];
 	if (dynamics->info->declared) {

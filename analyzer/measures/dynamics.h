@@ -16,11 +16,11 @@
 #include "run_query.h"
 
 struct dynamics_request {
-	uint32_t
-	        measures; /* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out. The column of
-	                    * `epochs` is there in any case, but has no values in a loaded run that was not asked for it */
-	bool gold;        /* gold labels, where known */
-	bool user;        /* means of the users' own columns */
+	/* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out. The column `epochs` is there in
+	 * any case, but has no values in a loaded run of which it was not asked for. */
+	uint32_t measures;
+	bool gold;   /* gold labels, where known */
+	bool user;   /* means of the users' own columns */
 	bool losses; /* the caller knows what to do with a run of losses, which has no labels; else it is an error */
 	bool trend;  /* the sums of trend.h, for dynamics_report_variability(), if variability is measured */
 	uint64_t signals; /* a mask of the store's columns that the caller reads himself */

@@ -460,18 +460,31 @@ output_sync(struct output *output)
 	flush_buffer(output);
 	if (output->failure != 0 || !output->target || output->synced)
 		return;
-	if (fchmod(output->fd, output->mode) < 0)
-		output->failure = errno;
-	else
-		output->failure = sync_file(output->fd);
+	output->failure = sync_file(output->fd);
 	output->synced = output->failure == 0;
 }
 
+/* Are the files, when they have their names, in one folder? False if that is not certain. */
+static bool
+is_beside(const struct output *one, const struct output *other)
+{
+	const char *a = one->target, *b = other->target;
+	const char *end_a = a ? strrchr(a, '/') : NULL, *end_b = b ? strrchr(b, '/') : NULL;
+
+	if (!a || !b || !end_a || !end_b)
+		return a && b && !end_a && !end_b;
+	return end_a - a == end_b - b && memcmp(a, b, (size_t)(end_a - a)) == 0;
+}
+
+/* A file that was synced early gets its mode now. If a power cut takes that back, only the user may open the file. */
 static int
 finish(struct output *output, bool with_folder, struct portolan_error *error)
 {
 	int failure, code = 0;
 
+	flush_buffer(output);
+	if (output->failure == 0 && output->target && fchmod(output->fd, output->mode) < 0)
+		output->failure = errno;
 	output_sync(output);
 	failure = output->failure;
 	if (failure == 0 && output->target && !output->temporary)
@@ -502,9 +515,9 @@ output_finish(struct output *output, struct portolan_error *error)
 }
 
 int
-output_finish_before(struct output *output, struct portolan_error *error)
+output_finish_before(struct output *output, const struct output *last, struct portolan_error *error)
 {
-	return finish(output, false, error);
+	return finish(output, !is_beside(output, last), error);
 }
 
 int

@@ -300,11 +300,6 @@ picture_draw(struct picture_draft *draft)
 	if (draft->picture->kind == PICTURE_MAP)
 		must(output_flush(&draft->data, &failure));
 	gnuplot_draw(&draft->gnuplot, draft->own.fd);
-	if (draft->picture->with_script) { /* they are whole, and reach the disk while gnuplot draws */
-		if (draft->picture->kind == PICTURE_MAP)
-			output_sync(&draft->data);
-		output_sync(&draft->own);
-	}
 }
 
 static void
@@ -316,6 +311,11 @@ picture_wait(struct picture_draft *draft)
 
 	if (!picture->is_part)
 		progress_begin(&progress, "drawing", 0);
+	if (picture->with_script) { /* they are whole, and reach the disk while gnuplot draws */
+		if (picture->kind == PICTURE_MAP)
+			output_sync(&draft->data);
+		output_sync(&draft->own);
+	}
 	gnuplot_wait(&draft->gnuplot);
 	progress_clear(&progress);
 	if (!picture_is_whole(picture->format, drawn))
@@ -331,9 +331,9 @@ picture_end(struct picture_draft *draft)
 
 	picture_wait(draft);
 	if (picture->with_script && picture->kind == PICTURE_MAP)
-		must(output_finish_before(&draft->data, &failure));
+		must(output_finish_before(&draft->data, &draft->image, &failure));
 	if (picture->with_script)
-		must(output_finish_before(&draft->own, &failure));
+		must(output_finish_before(&draft->own, &draft->image, &failure));
 	must(output_finish(&draft->image, &failure));
 	output_discard(&draft->data);
 	output_discard(&draft->own);

@@ -184,7 +184,7 @@ check_map(const struct dynamics *dynamics)
 	map_ranges_add(&ranges, &input);
 	map_axes_make(&axes, &input, &ranges, input.n);
 	map_sample_draw(&sample, input.order, NULL, input.n, options.sample, options.seed);
-	cuts = map_find_cuts(&input);
+	cuts = map_find_cuts(&input, NULL);
 	map_maker_begin(&maker, &input, &axes, &map);
 	map_maker_add(&maker, &input);
 	map_maker_end(&maker);

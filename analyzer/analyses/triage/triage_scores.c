@@ -29,8 +29,7 @@ struct triage_epoch {
 void
 triage_open(struct dynamics *run, const struct dynamics *beside, const struct run_query *query, const char *name)
 {
-	const struct dynamics_request wanted = {
-	        .measures = MEASURE_BIT(MEASURE_EPOCHS), .losses = true, .signals = USER_COLUMNS};
+	const struct dynamics_request wanted = {.losses = true, .signals = USER_COLUMNS};
 
 	if (beside)
 		must(dynamics_load_beside(run, beside, query, name, &wanted, &failure));

@@ -138,13 +138,16 @@ int __real_rename(const char *from, const char *to);
 int __wrap_fsync(int fd);
 int __wrap_rename(const char *from, const char *to);
 
+static bool disk_fails;
+
 int
 __wrap_fsync(int fd)
 {
 	struct stat status;
 
 	note(fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) ? 'd' : 'f');
-	return __real_fsync(fd);
+	errno = EIO;
+	return disk_fails ? -1 : __real_fsync(fd);
 }
 
 int
@@ -223,7 +226,7 @@ test_reaches_the_disk_early(void **state)
 	output_sync(&last);
 	output_text(&last, "y");
 	assert_string_equal(calls, "ff");
-	assert_int_equal(output_finish_before(&first, NULL), 0);
+	assert_int_equal(output_finish_before(&first, &last, NULL), 0);
 	assert_string_equal(calls, "ffr");
 	assert_int_equal(output_finish(&last, NULL), 0);
 	assert_string_equal(calls, "ffrfrd");
@@ -234,8 +237,57 @@ test_reaches_the_disk_early(void **state)
 	memset(calls, 0, sizeof(calls));
 	assert_int_equal(output_finish(&first, NULL), 0);
 	assert_string_equal(calls, "frd");
+	assert_int_equal(mkdir("folder", 0700), 0);
+	assert_int_equal(output_open(&first, "first", NULL), 0);
+	assert_int_equal(output_open(&last, "folder/last", NULL), 0);
+	memset(calls, 0, sizeof(calls));
+	assert_int_equal(output_finish_before(&first, &last, NULL), 0);
+	assert_string_equal(calls, "frd"); /* each has a folder of its own */
+	assert_int_equal(output_finish(&last, NULL), 0);
+	assert_string_equal(calls, "frdfrd");
+	unlink("folder/last");
+	rmdir("folder");
 	unlink("first");
 	unlink("last");
+}
+
+/* What fails early is an error at the end, and leaves nothing of the file. */
+static void
+test_fails_early(void **state)
+{
+	struct portolan_error error;
+	struct output output;
+
+	(void)state;
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	output_text(&output, "x");
+	disk_fails = true;
+	output_sync(&output);
+	disk_fails = false;
+	assert_int_equal(output_finish(&output, &error), PORTOLAN_E_SYSTEM);
+	assert_non_null(strstr(error.message, strerror(EIO)));
+	assert_int_equal(files_in_folder(), 0);
+}
+
+/* A file that is synced early has its mode only when it has its name. */
+static void
+test_mode_comes_last(void **state)
+{
+	const mode_t mask = umask(022);
+	struct output output;
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	output_text(&output, "x");
+	output_sync(&output);
+	assert_int_equal(fstat(output.fd, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_int_equal(stat("file", &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0644);
+	umask(mask);
+	unlink("file");
 }
 
 /* The digest is of all bytes in order, however they came: through the buffer, past it, and around a call that hurries
@@ -513,6 +565,8 @@ main(void)
 	        cmocka_unit_test(test_keeps_modes),
 	        cmocka_unit_test(test_reaches_the_disk),
 	        cmocka_unit_test(test_reaches_the_disk_early),
+	        cmocka_unit_test(test_fails_early),
+	        cmocka_unit_test(test_mode_comes_last),
 	        cmocka_unit_test(test_digest),
 	        cmocka_unit_test(test_signal_leaves_nothing),
 	        cmocka_unit_test(test_failures),

@@ -60,6 +60,27 @@ make_run(const char *name, enum order order, bool strings)
 	fixture_end(fixture, run);
 }
 
+/* The id of example i of the declared run, none of whose second chunk was observed. */
+static uint64_t
+declared_id(uint32_t i)
+{
+	return i < STORE_CHUNK ? i : i + STORE_CHUNK;
+}
+
+static void
+make_declared_run(void)
+{
+	static float p[N];
+	uint32_t run = fixture_run(fixture, "declared", 4ull * N, NULL, 0);
+
+	for (uint32_t i = 0; i < N; i++) {
+		ids[i] = declared_id(i);
+		p[i] = (float)(ids[i] % 101) / 100.0f;
+	}
+	fixture_log(fixture, run, &(struct fixture_batch){.epoch = 0, .n = N, .ids = ids, .gold_prob = p});
+	fixture_end(fixture, run);
+}
+
 static int
 setup(void **state)
 {
@@ -69,6 +90,7 @@ setup(void **state)
 	make_run("shuffled", SHUFFLED, false);
 	make_run("swapped", SWAPPED, false);
 	make_run("strings", SHUFFLED, true);
+	make_declared_run();
 	fixture_close(fixture);
 	return 0;
 }
@@ -206,7 +228,7 @@ check_held(const struct dynamics *run, size_t count, enum order order)
 		uint64_t id;
 
 		if (run->ids.kind == STORE_ID_INT) {
-			id = run->ids.integers[at];
+			id = ids_integer(&run->ids, at);
 			assert_true(count < N || id == 3 * i);
 			assert_true(i == 0 || id > least);
 			least = id;
@@ -248,6 +270,38 @@ test_hold(void **state)
 					check_held(&run, from == 0 ? N : SEEN_AT_1, runs[n].order);
 					dynamics_free(&run);
 				}
+}
+
+/* The number of epochs is held where it is asked for; ids of declared examples are right without an array. */
+static void
+test_declared(void **state)
+{
+	(void)state;
+	arrays_set_limit(UINT64_MAX);
+	for (unsigned turn = 0; turn < 6; turn++) {
+		const struct run_query query = {
+		        .store = fixture_directory(fixture), .epoch_to = UINT32_MAX, .threads = turn / 2 + 1};
+		const bool asked = turn % 2;
+		const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE) |
+		                                                     (asked ? MEASURE_BIT(MEASURE_EPOCHS) : 0)};
+		const double *epochs, *confidence;
+		struct dynamics run;
+
+		assert_int_equal(dynamics_load(&run, &query, "declared", &request, NULL), 0);
+		epochs = dynamics_measure(&run, MEASURE_EPOCHS);
+		confidence = dynamics_measure(&run, MEASURE_CONFIDENCE);
+		assert_int_equal(epochs != NULL, asked);
+		assert_null(run.ids.integers);
+		assert_int_equal(run.count, N);
+		for (uint32_t i = 0; i < N; i++) {
+			const uint32_t at = run.order[i];
+
+			assert_true(ids_integer(&run.ids, at) == declared_id(i));
+			assert_close(confidence[at], (double)(declared_id(i) % 101) / 100, 1e-6);
+			assert_true(!epochs || epochs[at] == 1);
+		}
+		dynamics_free(&run);
+	}
 }
 
 static void
@@ -304,8 +358,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_scan), cmocka_unit_test(test_scan_fails), cmocka_unit_test(test_look),
-	        cmocka_unit_test(test_hold), cmocka_unit_test(test_arrays),     cmocka_unit_test(test_full_disk),
+	        cmocka_unit_test(test_scan),     cmocka_unit_test(test_scan_fails), cmocka_unit_test(test_look),
+	        cmocka_unit_test(test_hold),     cmocka_unit_test(test_arrays),     cmocka_unit_test(test_full_disk),
+	        cmocka_unit_test(test_declared),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
