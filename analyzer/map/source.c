@@ -183,11 +183,10 @@ map_source_prepare(void *context, unsigned thread, unsigned slot, size_t which, 
 	(void)thread;
 	(void)slot;
 	(void)error;
-	if (which == 0) {
+	if (which == 0)
 		map_source_draw_sample(preparing->input, preparing->options, &preparing->sample);
-	} else {
+	else
 		preparing->cuts = map_find_cuts(preparing->input, preparing->source->cuts);
-	}
 	return 0;
 }
 

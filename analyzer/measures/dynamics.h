@@ -17,7 +17,7 @@
 
 struct dynamics_request {
 	/* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out. The column `epochs` is there in
-	 * any case, but has no values in a loaded run of which it was not asked for. */
+	 * any case, but in a loaded run it has values only if it was asked for. */
 	uint32_t measures;
 	bool gold;   /* gold labels, where known */
 	bool user;   /* means of the users' own columns */

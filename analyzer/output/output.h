@@ -59,8 +59,8 @@ int output_write_at(const struct output *output, const void *data, size_t size, 
  * output_finish() syncs the file. */
 void output_hurry(struct output *output);
 
-/* Syncs the file to the disk as it is, so that output_finish() need not if this module writes no more to it; nor may any
- * other program then. output_finish() also reports what failed here. */
+/* Syncs the file to the disk as it is. output_finish() then syncs it again only if this module wrote to it since; no
+ * other program may. output_finish() also reports what failed here. */
 void output_sync(struct output *output);
 
 /* Writes what is in the buffer, before another program writes to `fd`. */
@@ -93,8 +93,8 @@ void output_fail(struct output *output);
  * PORTOLAN_E_SYSTEM: nothing is left of the file. Frees everything. */
 int output_finish(struct output *output, struct portolan_error *error);
 
-/* The same for a file beside `last`, which output_finish() ends next: that syncs their folder, so this does not. If
- * `last` is in another folder, this is output_finish(). */
+/* The same for a file beside `last`, which output_finish() ends later: that syncs their folder, so this does not. (If
+ * `last` fails, a power cut may take the name back.) If `last` is in another folder, this is output_finish(). */
 int output_finish_before(struct output *output, const struct output *last, struct portolan_error *error);
 
 void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */

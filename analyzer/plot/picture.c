@@ -330,6 +330,8 @@ picture_end(struct picture_draft *draft)
 	const struct picture *picture = draft->picture;
 
 	picture_wait(draft);
+	must(output_check(&draft->data, &failure)); /* before any file gets its name */
+	must(output_check(&draft->own, &failure));
 	if (picture->with_script && picture->kind == PICTURE_MAP)
 		must(output_finish_before(&draft->data, &draft->image, &failure));
 	if (picture->with_script)

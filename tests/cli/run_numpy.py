@@ -319,7 +319,8 @@ def check_maps(portolan):
     for run in ("large", "large-strings", "large-gaps"):
         for words, ending in ((["--sample", "5000"], "svg"), (["--density", "--colour", "confidence"], "svg"),
                               (["--sample", "3000", "--seed", "4", "--x", "confidence", "--y", "first_learned"], "svg"),
-                              (["--shift", "large-gaps" if run == "large" else "large"], "svg"), (["--sample", "200"], "gif")):
+                              (["--shift", "large-gaps" if run == "large" else "large"], "svg"), (["--sample", "200"], "gif"),
+                              (["--sample", "100", "--regions", "0.1,0.7"], "svg")):
             done = [draw([run, *words], f"whole-{ending}.{ending}"),
                     draw([run, *words, "--max-memory", "20M", "--threads", "1"], f"part-{ending}.{ending}",
                          preexec_fn=lambda: limit_memory(limit))]

@@ -237,18 +237,41 @@ test_reaches_the_disk_early(void **state)
 	memset(calls, 0, sizeof(calls));
 	assert_int_equal(output_finish(&first, NULL), 0);
 	assert_string_equal(calls, "frd");
-	assert_int_equal(mkdir("folder", 0700), 0);
-	assert_int_equal(output_open(&first, "first", NULL), 0);
-	assert_int_equal(output_open(&last, "folder/last", NULL), 0);
-	memset(calls, 0, sizeof(calls));
-	assert_int_equal(output_finish_before(&first, &last, NULL), 0);
-	assert_string_equal(calls, "frd"); /* each has a folder of its own */
-	assert_int_equal(output_finish(&last, NULL), 0);
-	assert_string_equal(calls, "frdfrd");
-	unlink("folder/last");
-	rmdir("folder");
 	unlink("first");
 	unlink("last");
+}
+
+/* The last of several files syncs the folder for those beside it, and for no others. */
+static void
+test_folders(void **state)
+{
+	static const struct {
+		const char *first, *last, *calls;
+	} cases[] = {{"first", "last", "fr"},
+	             {"here/first", "here/last", "fr"},
+	             {"here/first", "last", "frd"},
+	             {"first", "here/last", "frd"},
+	             {"here/first", "away/last", "frd"},
+	             {"here/first", "her", "frd"},
+	             {"first", "/dev/null", "frd"},
+	             {"first", NULL, "frd"}};
+
+	(void)state;
+	assert_int_equal(mkdir("here", 0700), 0);
+	assert_int_equal(mkdir("away", 0700), 0);
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct output first, last;
+
+		assert_int_equal(output_open(&first, cases[c].first, NULL), 0);
+		assert_int_equal(output_open(&last, cases[c].last, NULL), 0);
+		memset(calls, 0, sizeof(calls));
+		assert_int_equal(output_finish_before(&first, &last, NULL), 0);
+		assert_string_equal(calls, cases[c].calls);
+		output_discard(&last);
+		assert_int_equal(unlink(cases[c].first), 0);
+	}
+	assert_int_equal(rmdir("here"), 0);
+	assert_int_equal(rmdir("away"), 0);
 }
 
 /* What fails early is an error at the end, and leaves nothing of the file. */
@@ -269,7 +292,7 @@ test_fails_early(void **state)
 	assert_int_equal(files_in_folder(), 0);
 }
 
-/* A file that is synced early has its mode only when it has its name. */
+/* A file that is synced early has its mode only at the end. */
 static void
 test_mode_comes_last(void **state)
 {
@@ -565,6 +588,7 @@ main(void)
 	        cmocka_unit_test(test_keeps_modes),
 	        cmocka_unit_test(test_reaches_the_disk),
 	        cmocka_unit_test(test_reaches_the_disk_early),
+	        cmocka_unit_test(test_folders),
 	        cmocka_unit_test(test_fails_early),
 	        cmocka_unit_test(test_mode_comes_last),
 	        cmocka_unit_test(test_digest),
