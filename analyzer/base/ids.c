@@ -180,11 +180,71 @@ compare_indices(const void *a, const void *b, void *ids)
 	return ids_compare(ids, *(const uint32_t *)a, ids, *(const uint32_t *)b);
 }
 
+#define PLACES_MOST 2 /* places for an id: more would take as much memory as sorting */
+#define PLACE_IS_FREE UINT32_MAX
+
+/* The highest of the ids. */
+static uint64_t
+highest_integer(const struct ids *ids, const uint32_t *order, size_t n)
+{
+	uint64_t highest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t id = ids_integer(ids, order[i]);
+
+		highest = id > highest ? id : highest;
+	}
+	return highest;
+}
+
+/* Sorts ids of which no two are equal, each by its place in an array: most runs number their examples from 0 on. False:
+ * two are equal, and `order` is as it was. */
+static bool
+place_integers(const struct ids *ids, uint32_t *order, size_t n, uint32_t *places, size_t count)
+{
+	size_t used = 0;
+
+	memset(places, 0xff, count * sizeof(*places));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *place = places + ids_integer(ids, order[i]);
+
+		if (*place != PLACE_IS_FREE)
+			return false;
+		*place = order[i];
+	}
+	for (size_t i = 0; i < count; i++)
+		if (places[i] != PLACE_IS_FREE)
+			order[used++] = places[i];
+	return true;
+}
+
+static int
+sort_by_places(const struct ids *ids, uint32_t *order, size_t n, bool *sorted, struct portolan_error *error)
+{
+	const uint64_t highest = highest_integer(ids, order, n);
+	uint32_t *places;
+
+	*sorted = false;
+	if (highest / PLACES_MOST >= n)
+		return 0;
+	places = array_new((size_t)highest + 1, sizeof(*places), "ids to sort", error);
+	if (!places)
+		return PORTOLAN_E_MEMORY;
+	*sorted = place_integers(ids, order, n, places, (size_t)highest + 1);
+	array_free(places);
+	return 0;
+}
+
 static int
 sort_integers(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error)
 {
-	struct sort_item *items = array_new(2 * n, sizeof(*items), "ids to sort", error);
+	struct sort_item *items;
+	bool sorted;
+	int code = sort_by_places(ids, order, n, &sorted, error);
 
+	if (code < 0 || sorted)
+		return code;
+	items = array_new(2 * n, sizeof(*items), "ids to sort", error);
 	if (!items)
 		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < n; i++)

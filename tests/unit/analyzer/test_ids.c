@@ -85,6 +85,41 @@ test_declared(void **state)
 }
 
 /* Where examples of another run come behind the declared ones, all keep their ids. */
+/* The ids in this order, sorted, are at these indices. */
+static void
+check_sorted(const uint64_t *integers, size_t n, const uint32_t *expected)
+{
+	struct ids ids = {0};
+	uint32_t *order;
+
+	assert_int_equal(
+	        ids_append(&ids, STORE_ID_INT, &(struct store_ids){.rows = (uint32_t)n, .integers = integers}, NULL),
+	        0);
+	order = ids_in_order(&ids, NULL);
+	assert_non_null(order);
+	assert_memory_equal(order, expected, n * sizeof(*order));
+	array_free(order);
+	ids_free(&ids);
+}
+
+/* Integers are sorted by place where they are close together, else by radix: also if two are equal, as in a file, and
+ * then the first one stays first. */
+static void
+test_integers_are_sorted(void **state)
+{
+	(void)state;
+	check_sorted((const uint64_t[]){2, 0, 1}, 3, (const uint32_t[]){1, 2, 0});
+	check_sorted((const uint64_t[]){5, 0, 3}, 3, (const uint32_t[]){1, 2, 0}); /* the last id that has a place */
+	check_sorted((const uint64_t[]){6, 0, 3}, 3, (const uint32_t[]){1, 2, 0}); /* the first that has none */
+	check_sorted((const uint64_t[]){1, 3, 1, 0}, 4, (const uint32_t[]){3, 0, 2, 1});
+	check_sorted((const uint64_t[]){7, 7}, 2, (const uint32_t[]){0, 1});
+	check_sorted((const uint64_t[]){UINT64_MAX, 0, 1}, 3, (const uint32_t[]){1, 2, 0});
+	check_sorted((const uint64_t[]){UINT64_MAX, UINT64_C(1) << 56, 0xff}, 3, (const uint32_t[]){2, 1, 0});
+	check_sorted((const uint64_t[]){4, 4 + (UINT64_C(3) << 40), 4 + (UINT64_C(1) << 40)}, 3,
+	             (const uint32_t[]){0, 2, 1});
+	check_sorted((const uint64_t[]){9}, 1, (const uint32_t[]){0});
+}
+
 static void
 test_appending_to_declared(void **state)
 {
@@ -117,6 +152,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_texts),
 	        cmocka_unit_test(test_declared),
+	        cmocka_unit_test(test_integers_are_sorted),
 	        cmocka_unit_test(test_appending_to_declared),
 	};
 
