@@ -57,8 +57,7 @@ ordered_make_heaps(struct ordered *ordered, size_t records, bool sorted)
 }
 
 void
-ordered_init(struct ordered *ordered, size_t size, size_t places, unsigned threads, const struct output *file,
-             uint64_t at)
+ordered_init(struct ordered *ordered, size_t size, size_t places, unsigned threads, struct output *file, uint64_t at)
 {
 	*ordered = (struct ordered){.size = size, .file = file, .at = at, .threads = threads, .shift = BUCKET_LEAST};
 	ordered->heap_count = parallel_slots(threads);
@@ -81,8 +80,8 @@ ordered_flush(struct ordered *ordered, struct ordered_heap *heap, uint32_t bucke
 
 	heap->used[bucket] = 0;
 	memcpy(ordered->places + at, heap->places + from, n * sizeof(*heap->places));
-	must(output_write_at(ordered->file, heap->records + from * ordered->size, n * ordered->size,
-	                     ordered->at + at * ordered->size, &failure));
+	must(output_write_draft_at(ordered->file, heap->records + from * ordered->size, n * ordered->size,
+	                           ordered->at + at * ordered->size, &failure));
 }
 
 void

@@ -17,8 +17,8 @@
 #define ORDERED_BUCKETS 256
 
 struct ordered {
-	size_t size;               /* bytes of a record */
-	const struct output *file; /* the records lie there from `at` on */
+	size_t size;         /* bytes of a record */
+	struct output *file; /* the records lie there from `at` on */
 	uint64_t at;
 	uint32_t *places;                  /* the places of the records, in the order in which these wait in the file */
 	struct ordered_heap *heaps;        /* by the `number` of ordered_put() */
@@ -30,7 +30,7 @@ struct ordered {
 
 /* Begins with room for `places` places at most, in a file for which output_can_patch() is true and which has been
  * flushed. On success call ordered_finish(). */
-void ordered_init(struct ordered *ordered, size_t size, size_t places, unsigned threads, const struct output *file,
+void ordered_init(struct ordered *ordered, size_t size, size_t places, unsigned threads, struct output *file,
                   uint64_t at);
 
 /* Copies a record, whose place is `place`; a place gets one record at most. `number`, below parallel_slots(threads),

@@ -268,8 +268,8 @@ state_file_begin(struct output *output, struct state_head *head, const struct st
 }
 
 int
-state_file_write(const struct output *output, const struct state_head *head, uint64_t check, size_t index,
-                 uint32_t chunk, uint32_t rows, const struct block_sums *sums, struct portolan_error *error)
+state_file_write(struct output *output, const struct state_head *head, uint64_t check, size_t index, uint32_t chunk,
+                 uint32_t rows, const struct block_sums *sums, struct portolan_error *error)
 {
 	struct block_head block = {.chunk = chunk, .rows = rows};
 	uint64_t begin = block_place(head, index), at = begin + sizeof(block);

@@ -61,7 +61,7 @@ int state_file_begin(struct output *output, struct state_head *head, const struc
                      struct portolan_error *error);
 
 /* Writes the sums of block `index` to its place. From any thread. */
-int state_file_write(const struct output *output, const struct state_head *head, uint64_t check, size_t index,
-                     uint32_t chunk, uint32_t rows, const struct block_sums *sums, struct portolan_error *error);
+int state_file_write(struct output *output, const struct state_head *head, uint64_t check, size_t index, uint32_t chunk,
+                     uint32_t rows, const struct block_sums *sums, struct portolan_error *error);
 
 #endif

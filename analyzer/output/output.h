@@ -22,8 +22,10 @@ struct output {
 	mode_t mode; /* the mode of the file that is replaced, or as the umask says */
 	char *buffer;
 	size_t used, room;
-	bool memory; /* no file: the buffer grows */
-	bool synced; /* the file is on the disk as it is, but for its mode */
+	size_t unhurried;  /* bytes written since the system was last told to write to the disk */
+	uint64_t from, to; /* where these are, as far as they were written at a place */
+	bool memory;       /* no file: the buffer grows */
+	bool synced;       /* the file is on the disk as it is, but for its mode */
 	int fd;
 	int failure; /* errno of the first write that failed; 0: none */
 	/* The caller's: what is written in order is added to it; NULL: it is not. Nothing can then be written out of
@@ -51,13 +53,11 @@ void output_append(struct output *output, const struct output *memory);
 bool output_can_patch(const struct output *output);
 void output_patch(struct output *output, const void *data, size_t size);
 
-/* Writes at a place in the file, unbuffered, from any thread; only where output_can_patch(), and before output_sync(). */
-int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
-                    struct portolan_error *error);
-
-/* Lets the system write to the disk what the file has so far, while the command goes on: there is less to wait for when
- * output_finish() syncs the file. */
-void output_hurry(struct output *output);
+/* Writes at a place in the file, unbuffered, from any thread; only where output_can_patch(), and before output_sync().
+ * The system writes the bytes to the disk soon: those that will be written over are a draft, which waits in memory. */
+int output_write_at(struct output *output, const void *data, size_t size, uint64_t at, struct portolan_error *error);
+int output_write_draft_at(struct output *output, const void *data, size_t size, uint64_t at,
+                          struct portolan_error *error);
 
 /* Syncs the file to the disk as it is. output_finish() then syncs it again only if this module wrote to it since; no
  * other program may. output_finish() also reports what failed here. */
@@ -66,7 +66,7 @@ void output_sync(struct output *output);
 /* Writes what is in the buffer, before another program writes to `fd`. */
 int output_flush(struct output *output, struct portolan_error *error);
 
-/* Reads what output_write_at() has written. output_cut() cuts the file to so many bytes. */
+/* Reads what output_write_at() or output_write_draft_at() has written. output_cut() cuts the file to so many bytes. */
 int output_read_at(const struct output *output, void *data, size_t size, uint64_t at, struct portolan_error *error);
 void output_cut(struct output *output, uint64_t bytes);
 

@@ -173,7 +173,6 @@ upsample_copy(void *context, const char *text, size_t size)
 	struct upsample *upsample = context;
 
 	output_bytes(&upsample->output, text, size);
-	output_hurry(&upsample->output);
 	must(output_check(&upsample->output, &failure)); /* on a full disk, counting the rest would be for nothing */
 }
 

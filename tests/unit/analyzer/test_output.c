@@ -175,6 +175,63 @@ test_reaches_the_disk(void **state)
 	unlink("file");
 }
 
+static unsigned hurried;
+static off64_t hurried_from, hurried_bytes;
+int __real_sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags);
+int __wrap_sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags);
+
+int
+__wrap_sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags)
+{
+	hurried++;
+	hurried_from = offset;
+	hurried_bytes = bytes;
+	assert_int_equal(flags, SYNC_FILE_RANGE_WRITE);
+	return __real_sync_file_range(fd, offset, bytes, flags);
+}
+
+#define MB (1 << 20)
+
+/* Of a long file the system writes each 8 MB to the disk while the command goes on: all that was written in order, or
+ * the stretch that was written at places. Drafts are left alone, and so is what is no file of ours. */
+static void
+test_hurries(void **state)
+{
+	static char large[3 * MB];
+	static const uint64_t places[] = {30 * MB, 24 * MB, 27 * MB, 60 * MB, 66 * MB, 63 * MB};
+	struct output output;
+
+	(void)state;
+	memset(calls, 0, sizeof(calls));
+	hurried = 0;
+	assert_int_equal(output_open(&output, "file", NULL), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(hurried, 0);
+		output_bytes(&output, large, sizeof(large));
+	}
+	assert_int_equal(hurried, 1);
+	assert_int_equal(hurried_from, 0);
+	assert_int_equal(hurried_bytes, 0); /* up to the end */
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(hurried, 1 + i / 3);
+		assert_int_equal(output_write_at(&output, large, sizeof(large), places[i], NULL), 0);
+		assert_int_equal(output_write_draft_at(&output, large, sizeof(large), 90 * MB, NULL), 0);
+	}
+	assert_int_equal(hurried, 3);
+	assert_int_equal(hurried_from, 60 * MB);
+	assert_int_equal(hurried_bytes, 9 * MB);
+	assert_string_equal(calls, ""); /* nothing has been waited for */
+	assert_int_equal(files_in_folder(), 0);
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_string_equal(calls, "frd");
+	assert_int_equal(output_open(&output, "/dev/null", NULL), 0);
+	for (unsigned i = 0; i < 4; i++)
+		output_bytes(&output, large, sizeof(large));
+	assert_int_equal(output_finish(&output, NULL), 0);
+	assert_int_equal(hurried, 3);
+	unlink("file");
+}
+
 static bool lacks_nameless_files;
 int __real_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode);
@@ -313,8 +370,8 @@ test_mode_comes_last(void **state)
 	unlink("file");
 }
 
-/* The digest is of all bytes in order, however they came: through the buffer, past it, and around a call that hurries
- * them. That of nothing and that of "hello" are what xxh128sum prints. */
+/* The digest is of all bytes in order, however they came: through the buffer, past it, and around a call that flushes
+ * it. That of nothing and that of "hello" are what xxh128sum prints. */
 static void
 test_digest(void **state)
 {
@@ -335,7 +392,7 @@ test_digest(void **state)
 	assert_int_equal(output_open(&output, "digest", NULL), 0);
 	output.digest = digest;
 	output_text(&output, "hello");
-	output_hurry(&output);
+	assert_int_equal(output_flush(&output, NULL), 0);
 	assert_int_equal(files_in_folder(), 0); /* it has no name yet */
 	output_bytes(&output, large, sizeof(large));
 	output_text(&output, "the end");
@@ -588,6 +645,7 @@ main(void)
 	        cmocka_unit_test(test_keeps_modes),
 	        cmocka_unit_test(test_reaches_the_disk),
 	        cmocka_unit_test(test_reaches_the_disk_early),
+	        cmocka_unit_test(test_hurries),
 	        cmocka_unit_test(test_folders),
 	        cmocka_unit_test(test_fails_early),
 	        cmocka_unit_test(test_mode_comes_last),
