@@ -3,7 +3,11 @@
  *
  * A result waits in a slot until it is delivered. Part p has slot p mod slots, and is begun only when part p − slots
  * was delivered. Parts are begun in order, so all parts before a failed one are delivered first, and the reported error
- * is always the same. With one thread, or if the system refuses to start more, the caller's thread does the work.
+ * is always the same.
+ *
+ * The caller's thread is one of the threads: it delivers what it can, and works on a part where there is nothing to
+ * deliver. So there are no more threads than processors, and hardly ever does one wait for another. If the system
+ * refuses to start more threads, those that there are do the work.
  */
 #include "parallel.h"
 
@@ -27,7 +31,8 @@ struct window {
 	const struct parallel *parallel;
 	unsigned slots;
 	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t room, ready;
+	pthread_cond_t room;  /* the other threads wait for room to begin a part */
+	pthread_cond_t ready; /* the caller waits for the result that it is to deliver */
 	size_t next, delivered;
 	bool stop;
 	struct result *results; /* by slot */
@@ -57,88 +62,100 @@ parallel_slots(unsigned threads)
 	return threads > 1 ? 2 * threads : 1;
 }
 
+static bool
+has_begun_all(const struct window *window)
+{
+	return window->stop || window->next >= window->parallel->count;
+}
+
+static bool
+has_room(const struct window *window)
+{
+	return window->next - window->delivered < window->slots;
+}
+
+/* The result of the part that is delivered next. */
+static struct result *
+next_result(const struct window *window)
+{
+	return &window->results[window->delivered % window->slots];
+}
+
+/* Works on the next part. The lock is held before and after, but not meanwhile. */
+static void
+do_part(struct window *window, unsigned thread)
+{
+	const struct parallel *parallel = window->parallel;
+	const size_t part = window->next++;
+	const unsigned slot = (unsigned)(part % window->slots);
+	struct result *result = &window->results[slot];
+
+	pthread_mutex_unlock(&window->lock);
+	result->code = parallel->work(parallel->context, thread, slot, part, &result->error);
+	pthread_mutex_lock(&window->lock);
+	result->ready = true;
+}
+
 static void *
-work(void *argument)
+help(void *argument)
 {
 	const struct thread *thread = argument;
 	struct window *window = thread->window;
-	const struct parallel *parallel = window->parallel;
 
 	pthread_mutex_lock(&window->lock);
 	for (;;) {
-		struct result *result;
-		unsigned slot;
-		size_t part;
-
-		while (!window->stop && window->next < parallel->count &&
-		       window->next - window->delivered >= window->slots)
+		while (!has_begun_all(window) && !has_room(window))
 			pthread_cond_wait(&window->room, &window->lock);
-		if (window->stop || window->next >= parallel->count)
+		if (has_begun_all(window))
 			break;
-		part = window->next++;
-		slot = (unsigned)(part % window->slots);
-		result = &window->results[slot];
-		pthread_mutex_unlock(&window->lock);
-		result->code = parallel->work(parallel->context, thread->number, slot, part, &result->error);
-		pthread_mutex_lock(&window->lock);
-		result->ready = true;
-		pthread_cond_signal(&window->ready);
+		do_part(window, thread->number);
+		if (next_result(window)->ready)
+			pthread_cond_signal(&window->ready);
 	}
 	pthread_mutex_unlock(&window->lock);
 	return NULL;
 }
 
-/* Waits for the part and takes its result. */
+/* Delivers the next result, which is ready. The lock is held before and after, but not meanwhile. */
 static int
-take_part(struct window *window, size_t part, struct portolan_error *error)
+deliver_next(struct window *window, struct progress *progress, struct portolan_error *error)
 {
 	const struct parallel *parallel = window->parallel;
-	unsigned slot = (unsigned)(part % window->slots);
-	struct result *result = &window->results[slot];
+	const size_t part = window->delivered;
+	struct result *result = next_result(window);
+	int code = result->code;
 
-	pthread_mutex_lock(&window->lock);
-	while (!result->ready)
-		pthread_cond_wait(&window->ready, &window->lock);
 	result->ready = false;
 	pthread_mutex_unlock(&window->lock);
-	if (result->code < 0) {
-		if (error)
-			*error = result->error;
-		return result->code;
-	}
-	return parallel->deliver ? parallel->deliver(parallel->context, slot, part, error) : 0;
+	if (code < 0 && error)
+		*error = result->error;
+	else if (code >= 0 && parallel->deliver)
+		code = parallel->deliver(parallel->context, (unsigned)(part % window->slots), part, error);
+	progress_show(progress, part + 1);
+	pthread_mutex_lock(&window->lock);
+	window->delivered++;
+	window->stop = code < 0;
+	if (window->stop || window->next < parallel->count)
+		pthread_cond_broadcast(&window->room);
+	return code;
 }
 
 static int
-take_all(struct window *window, struct progress *progress, struct portolan_error *error)
+do_all(struct window *window, struct progress *progress, struct portolan_error *error)
 {
 	int code = 0;
 
-	for (size_t part = 0; part < window->parallel->count && code >= 0; part++) {
-		code = take_part(window, part, error);
-		pthread_mutex_lock(&window->lock);
-		window->delivered++;
-		window->stop = code < 0;
-		pthread_cond_broadcast(&window->room);
-		pthread_mutex_unlock(&window->lock);
-		progress_show(progress, part + 1);
+	pthread_mutex_lock(&window->lock);
+	while (window->delivered < window->parallel->count && code >= 0) {
+		if (next_result(window)->ready)
+			code = deliver_next(window, progress, error);
+		else if (!has_begun_all(window) && has_room(window))
+			do_part(window, 0);
+		else
+			pthread_cond_wait(&window->ready, &window->lock);
 	}
+	pthread_mutex_unlock(&window->lock);
 	return code < 0 ? code : 0;
-}
-
-static int
-run_alone(const struct parallel *parallel, struct progress *progress, struct portolan_error *error)
-{
-	for (size_t part = 0; part < parallel->count; part++) {
-		int code = parallel->work(parallel->context, 0, 0, part, error);
-
-		if (code >= 0 && parallel->deliver)
-			code = parallel->deliver(parallel->context, 0, part, error);
-		if (code < 0)
-			return code;
-		progress_show(progress, part + 1);
-	}
-	return 0;
 }
 
 static int
@@ -150,18 +167,19 @@ run_threads(const struct parallel *parallel, struct progress *progress, struct p
 	                        .room = PTHREAD_COND_INITIALIZER,
 	                        .ready = PTHREAD_COND_INITIALIZER};
 	struct thread *threads = calloc(parallel->threads, sizeof(*threads));
-	unsigned started = 0;
+	unsigned started = 1;
 	int code;
 
 	window.results = calloc(window.slots, sizeof(*window.results));
-	while (threads && window.results && started < parallel->threads) {
+	while (threads && window.results && started < parallel->threads && started < parallel->count) {
 		threads[started] = (struct thread){.window = &window, .number = started};
-		if (pthread_create(&threads[started].id, NULL, work, &threads[started]) != 0)
+		if (pthread_create(&threads[started].id, NULL, help, &threads[started]) != 0)
 			break;
 		started++;
 	}
-	code = started ? take_all(&window, progress, error) : run_alone(parallel, progress, error);
-	for (unsigned t = 0; t < started; t++)
+	code = window.results ? do_all(&window, progress, error)
+	                      : error_set(error, PORTOLAN_E_MEMORY, "out of memory for results");
+	for (unsigned t = 1; t < started; t++)
 		pthread_join(threads[t].id, NULL);
 	pthread_mutex_destroy(&window.lock);
 	pthread_cond_destroy(&window.room);
@@ -179,10 +197,7 @@ parallel_run(const struct parallel *parallel, struct portolan_error *error)
 
 	if (parallel->what)
 		progress_begin(&progress, parallel->what, parallel->count);
-	if (parallel->threads > 1 && parallel->count > 1)
-		code = run_threads(parallel, &progress, error);
-	else
-		code = run_alone(parallel, &progress, error);
+	code = run_threads(parallel, &progress, error);
 	progress_clear(&progress);
 	return code;
 }

@@ -19,7 +19,7 @@ struct parallel {
 	const char *what; /* for the progress bar; NULL: none */
 	void *context;
 	/* Computes part `part` into `slot`, which belongs to it until it is delivered. Several run at once, in threads
-	 * 0 … threads−1. */
+	 * 0 … threads−1, of which 0 is the caller's. */
 	int (*work)(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error);
 	/* Takes the result of a part, in the caller's thread: part 0, then 1, 2, …. May be NULL. */
 	int (*deliver)(void *context, unsigned slot, size_t part, struct portolan_error *error);

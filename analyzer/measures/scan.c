@@ -137,8 +137,8 @@ take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_
 	*place = scan->place;
 	scan->place += observed;
 	scan->next++;
-	pthread_cond_broadcast(&scan->moved);
 	pthread_mutex_unlock(&scan->lock);
+	pthread_cond_broadcast(&scan->moved); /* a thread that wakes does not find the lock taken */
 	return code;
 }
 

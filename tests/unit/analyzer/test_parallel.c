@@ -1,4 +1,5 @@
-/* test_parallel.c: parts in order, never more than there are slots, one error whatever the threads do. */
+/* test_parallel.c: parts in order, never more than there are slots, one error whatever the threads do; the caller's
+ * thread is thread 0, and takes the results. */
 #include "unit.h"
 
 #include "base/parallel.h"
@@ -19,6 +20,7 @@ struct job {
 	atomic_uint begun, waiting, most;
 	bool in_order, unshared;
 	unsigned threads;
+	pthread_t caller;
 };
 
 static int
@@ -30,7 +32,8 @@ work(void *context, unsigned thread, unsigned slot, size_t part, struct portolan
 	while (waiting > most && !atomic_compare_exchange_weak(&job->most, &most, waiting))
 		;
 	atomic_fetch_add(&job->begun, 1);
-	if (thread >= job->threads || job->slots[slot] != 0)
+	if (thread >= job->threads || job->slots[slot] != 0 ||
+	    (thread == 0) != (pthread_equal(pthread_self(), job->caller) != 0))
 		job->unshared = false;
 	job->slots[slot] = part + 1;
 	if (part >= job->fails_at)
@@ -43,7 +46,8 @@ deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
 {
 	struct job *job = context;
 
-	job->in_order &= part == job->expected && job->slots[slot] == part + 1;
+	job->in_order &=
+	        part == job->expected && job->slots[slot] == part + 1 && pthread_equal(pthread_self(), job->caller);
 	job->expected++;
 	job->slots[slot] = 0;
 	atomic_fetch_sub(&job->waiting, 1);
@@ -53,8 +57,12 @@ deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
 static struct job
 job_new(unsigned threads)
 {
-	return (struct job){
-	        .fails_at = SIZE_MAX, .refuses_at = SIZE_MAX, .in_order = true, .unshared = true, .threads = threads};
+	return (struct job){.fails_at = SIZE_MAX,
+	                    .refuses_at = SIZE_MAX,
+	                    .in_order = true,
+	                    .unshared = true,
+	                    .threads = threads,
+	                    .caller = pthread_self()};
 }
 
 static int
