@@ -6,8 +6,9 @@
  * is always the same.
  *
  * The caller's thread is one of the threads: it delivers what it can, and works on a part where there is nothing to
- * deliver. So there are no more threads than processors, and hardly ever does one wait for another. If the system
- * refuses to start more threads, those that there are do the work.
+ * deliver. So there are no more threads than asked for, and hardly ever does one wait for another. Where nothing is
+ * delivered, whichever thread finishes a part passes over it. If the system refuses to start more threads, or there is
+ * no memory for their results, those that there are do the work.
  */
 #include "parallel.h"
 
@@ -29,10 +30,11 @@ struct result {
 
 struct window {
 	const struct parallel *parallel;
+	struct progress *progress;
 	unsigned slots;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t room;  /* the other threads wait for room to begin a part */
-	pthread_cond_t ready; /* the caller waits for the result that it is to deliver */
+	pthread_cond_t ready; /* the caller waits for the result that it is to deliver, or for the end */
 	size_t next, delivered;
 	bool stop;
 	struct result *results; /* by slot */
@@ -81,6 +83,28 @@ next_result(const struct window *window)
 	return &window->results[window->delivered % window->slots];
 }
 
+/* Counts the next part as delivered. */
+static void
+count_delivered(struct window *window)
+{
+	window->delivered++;
+	progress_show(window->progress, window->delivered);
+	if (window->next < window->parallel->count)
+		pthread_cond_broadcast(&window->room);
+}
+
+/* Passes over results that nobody takes. A failure is left to the caller. */
+static void
+pass_over(struct window *window)
+{
+	struct result *result = next_result(window);
+
+	for (; result->ready && result->code >= 0; result = next_result(window)) {
+		result->ready = false;
+		count_delivered(window);
+	}
+}
+
 /* Works on the next part. The lock is held before and after, but not meanwhile. */
 static void
 do_part(struct window *window, unsigned thread)
@@ -94,6 +118,8 @@ do_part(struct window *window, unsigned thread)
 	result->code = parallel->work(parallel->context, thread, slot, part, &result->error);
 	pthread_mutex_lock(&window->lock);
 	result->ready = true;
+	if (!parallel->deliver)
+		pass_over(window);
 }
 
 static void *
@@ -109,7 +135,7 @@ help(void *argument)
 		if (has_begun_all(window))
 			break;
 		do_part(window, thread->number);
-		if (next_result(window)->ready)
+		if (next_result(window)->ready || window->delivered == window->parallel->count)
 			pthread_cond_signal(&window->ready);
 	}
 	pthread_mutex_unlock(&window->lock);
@@ -118,7 +144,7 @@ help(void *argument)
 
 /* Delivers the next result, which is ready. The lock is held before and after, but not meanwhile. */
 static int
-deliver_next(struct window *window, struct progress *progress, struct portolan_error *error)
+deliver_next(struct window *window, struct portolan_error *error)
 {
 	const struct parallel *parallel = window->parallel;
 	const size_t part = window->delivered;
@@ -131,24 +157,21 @@ deliver_next(struct window *window, struct progress *progress, struct portolan_e
 		*error = result->error;
 	else if (code >= 0 && parallel->deliver)
 		code = parallel->deliver(parallel->context, (unsigned)(part % window->slots), part, error);
-	progress_show(progress, part + 1);
 	pthread_mutex_lock(&window->lock);
-	window->delivered++;
 	window->stop = code < 0;
-	if (window->stop || window->next < parallel->count)
-		pthread_cond_broadcast(&window->room);
+	count_delivered(window);
 	return code;
 }
 
 static int
-do_all(struct window *window, struct progress *progress, struct portolan_error *error)
+do_all(struct window *window, struct portolan_error *error)
 {
 	int code = 0;
 
 	pthread_mutex_lock(&window->lock);
 	while (window->delivered < window->parallel->count && code >= 0) {
 		if (next_result(window)->ready)
-			code = deliver_next(window, progress, error);
+			code = deliver_next(window, error);
 		else if (!has_begun_all(window) && has_room(window))
 			do_part(window, 0);
 		else
@@ -161,30 +184,39 @@ do_all(struct window *window, struct progress *progress, struct portolan_error *
 static int
 run_threads(const struct parallel *parallel, struct progress *progress, struct portolan_error *error)
 {
+	struct result alone = {0};
 	struct window window = {.parallel = parallel,
+	                        .progress = progress,
 	                        .slots = parallel_slots(parallel->threads),
 	                        .lock = PTHREAD_MUTEX_INITIALIZER,
 	                        .room = PTHREAD_COND_INITIALIZER,
 	                        .ready = PTHREAD_COND_INITIALIZER};
-	struct thread *threads = calloc(parallel->threads, sizeof(*threads));
+	struct thread *threads = NULL;
 	unsigned started = 1;
 	int code;
 
-	window.results = calloc(window.slots, sizeof(*window.results));
-	while (threads && window.results && started < parallel->threads && started < parallel->count) {
+	if (parallel->threads > 1) {
+		window.results = calloc(window.slots, sizeof(*window.results));
+		threads = window.results ? calloc(parallel->threads, sizeof(*threads)) : NULL;
+	}
+	while (threads && started < parallel->threads && started < parallel->count) {
 		threads[started] = (struct thread){.window = &window, .number = started};
 		if (pthread_create(&threads[started].id, NULL, help, &threads[started]) != 0)
 			break;
 		started++;
 	}
-	code = window.results ? do_all(&window, progress, error)
-	                      : error_set(error, PORTOLAN_E_MEMORY, "out of memory for results");
+	if (!window.results) {
+		window.results = &alone;
+		window.slots = 1;
+	}
+	code = do_all(&window, error);
 	for (unsigned t = 1; t < started; t++)
 		pthread_join(threads[t].id, NULL);
 	pthread_mutex_destroy(&window.lock);
 	pthread_cond_destroy(&window.room);
 	pthread_cond_destroy(&window.ready);
-	free(window.results);
+	if (window.results != &alone)
+		free(window.results);
 	free(threads);
 	return code;
 }

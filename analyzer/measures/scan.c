@@ -138,7 +138,7 @@ take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_
 	scan->place += observed;
 	scan->next++;
 	pthread_mutex_unlock(&scan->lock);
-	pthread_cond_broadcast(&scan->moved); /* a thread that wakes does not find the lock taken */
+	pthread_cond_broadcast(&scan->moved); /* a thread that wakes does not wait for this one's lock */
 	return code;
 }
 

@@ -14,7 +14,7 @@
 
 struct scan_steps {
 	void *context;
-	/* Works on a part, in a worker's thread, several at once. It may change the part's values. */
+	/* Works on a part, in any of the threads, several at once. It may change the part's values. */
 	int (*work)(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error);
 	/* Delivers a block from its slot, in the caller's thread, in the order of the run's examples. May be NULL. */
 	int (*deliver)(void *context, unsigned slot, struct portolan_error *error);

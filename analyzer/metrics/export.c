@@ -1,8 +1,8 @@
 /*
  * export.c: for `portolan metrics`: writes all measures of a run, by ascending id, in bounded memory.
  *
- * Worker threads make the rows, as formatting numbers costs more than computing them; the delivering thread only
- * writes. If the store's order is that of the ids, one scan of the run gives the rows, and nothing is held. Otherwise
+ * Several threads make the rows, as formatting numbers costs more than computing them; the caller's writes them, too.
+ * If the store's order is that of the ids, one scan of the run gives the rows, and nothing is held. Otherwise
  * the run is held in memory, and its rows are taken in order. So it is for npy to a pipe, too, whose head must say how
  * many rows follow.
  *

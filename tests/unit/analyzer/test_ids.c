@@ -84,7 +84,6 @@ test_declared(void **state)
 	ids_free(&array);
 }
 
-/* Where examples of another run come behind the declared ones, all keep their ids. */
 /* The ids in this order, sorted, are at these indices. */
 static void
 check_sorted(const uint64_t *integers, size_t n, const uint32_t *expected)
@@ -109,17 +108,17 @@ test_integers_are_sorted(void **state)
 {
 	(void)state;
 	check_sorted((const uint64_t[]){2, 0, 1}, 3, (const uint32_t[]){1, 2, 0});
-	check_sorted((const uint64_t[]){5, 0, 3}, 3, (const uint32_t[]){1, 2, 0}); /* the last id that has a place */
-	check_sorted((const uint64_t[]){6, 0, 3}, 3, (const uint32_t[]){1, 2, 0}); /* the first that has none */
+	for (uint64_t highest = 4; highest < 20; highest++) /* with places for all ids up to it, and without */
+		check_sorted((const uint64_t[]){highest, 0, 3}, 3, (const uint32_t[]){1, 2, 0});
 	check_sorted((const uint64_t[]){1, 3, 1, 0}, 4, (const uint32_t[]){3, 0, 2, 1});
 	check_sorted((const uint64_t[]){7, 7}, 2, (const uint32_t[]){0, 1});
 	check_sorted((const uint64_t[]){UINT64_MAX, 0, 1}, 3, (const uint32_t[]){1, 2, 0});
 	check_sorted((const uint64_t[]){UINT64_MAX, UINT64_C(1) << 56, 0xff}, 3, (const uint32_t[]){2, 1, 0});
 	check_sorted((const uint64_t[]){4, 4 + (UINT64_C(3) << 40), 4 + (UINT64_C(1) << 40)}, 3,
 	             (const uint32_t[]){0, 2, 1});
-	check_sorted((const uint64_t[]){9}, 1, (const uint32_t[]){0});
 }
 
+/* Where examples of another run come behind the declared ones, all keep their ids. */
 static void
 test_appending_to_declared(void **state)
 {

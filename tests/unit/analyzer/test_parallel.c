@@ -6,12 +6,35 @@
 
 #include <portolan/error.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #define PARTS 500
 #define SLOTS 32
+#define PATIENCE_S 20 /* what has not happened by then never does */
+
+static atomic_uint created;
+static unsigned most_threads; /* no more can be created */
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *argument);
+
+int
+__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *argument)
+{
+	if (created >= most_threads)
+		return EAGAIN;
+	created++;
+	return __real_pthread_create(thread, attributes, main, argument);
+}
+
+static void
+pause_us(long microseconds)
+{
+	nanosleep(&(struct timespec){.tv_nsec = microseconds * 1000}, NULL);
+}
 
 struct job {
 	size_t slots[SLOTS]; /* the part that waits there + 1 */
@@ -36,6 +59,8 @@ work(void *context, unsigned thread, unsigned slot, size_t part, struct portolan
 	    (thread == 0) != (pthread_equal(pthread_self(), job->caller) != 0))
 		job->unshared = false;
 	job->slots[slot] = part + 1;
+	if (part % 7 == 3)
+		pause_us(50); /* so that threads wait for each other */
 	if (part >= job->fails_at)
 		return error_set(error, PORTOLAN_E_INVALID, "part %zu", part);
 	return 0;
@@ -57,6 +82,8 @@ deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
 static struct job
 job_new(unsigned threads)
 {
+	created = 0;
+	most_threads = UINT32_MAX;
 	return (struct job){.fails_at = SIZE_MAX,
 	                    .refuses_at = SIZE_MAX,
 	                    .in_order = true,
@@ -85,6 +112,7 @@ test_order(void **state)
 		assert_true(job.in_order && job.unshared);
 		assert_int_equal(job.expected, PARTS);
 		assert_true(atomic_load(&job.most) <= parallel_slots(threads));
+		assert_int_equal(created, threads - 1);
 	}
 }
 
@@ -96,8 +124,105 @@ test_few_parts(void **state)
 		struct job job = job_new(8);
 
 		assert_int_equal(run(&job, count, NULL), 0);
+		assert_true(job.in_order && job.unshared);
 		assert_int_equal(job.expected, count);
+		assert_int_equal(created, count ? count - 1 : 0);
 	}
+}
+
+/* Threads that cannot be had are not needed. */
+static void
+test_few_threads(void **state)
+{
+	(void)state;
+	for (unsigned most = 0; most < 3; most++) {
+		struct job job = job_new(8);
+
+		most_threads = most;
+		assert_int_equal(run(&job, PARTS, NULL), 0);
+		assert_true(job.in_order && job.unshared);
+		assert_int_equal(job.expected, PARTS);
+		assert_int_equal(created, most);
+	}
+}
+
+static int
+fail_from_5(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	atomic_uint *begun = context;
+
+	(void)slot;
+	atomic_fetch_add(begun, 1);
+	if (thread > 0)
+		pause_us(2000); /* the caller has nothing more to do, and waits */
+	return part >= 5 ? error_set(error, PORTOLAN_E_INVALID, "part %zu", part) : 0;
+}
+
+static void
+test_nothing_is_delivered(void **state)
+{
+	(void)state;
+	most_threads = UINT32_MAX;
+	for (unsigned threads = 1; threads <= 8; threads++) {
+		atomic_uint begun = 0;
+		struct parallel parallel = {.threads = threads, .count = 5, .context = &begun, .work = fail_from_5};
+		struct portolan_error error = {0};
+
+		assert_int_equal(parallel_run(&parallel, &error), 0);
+		assert_int_equal(begun, 5);
+		parallel.count = PARTS;
+		assert_int_equal(parallel_run(&parallel, &error), PORTOLAN_E_INVALID);
+		assert_string_equal(error.message, "part 5");
+		assert_true(begun <= 5 + 5 + parallel_slots(threads));
+	}
+}
+
+/* Two threads, and nothing is delivered. */
+struct meeting {
+	atomic_uint begun;
+	atomic_bool caller_works, in_vain;
+};
+
+/* The caller's part takes until the other thread has begun all parts for which there is room once it has finished those
+ * before; the other's take until the caller works. */
+static int
+meet(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	struct meeting *meeting = context;
+	const size_t enough = part + parallel_slots(2) < PARTS ? part + parallel_slots(2) : PARTS;
+	const time_t end = time(NULL) + PATIENCE_S;
+
+	(void)slot;
+	(void)error;
+	atomic_fetch_add(&meeting->begun, 1);
+	if (thread == 0)
+		atomic_store(&meeting->caller_works, true);
+	while (thread == 0 ? atomic_load(&meeting->begun) < enough
+	                   : !atomic_load(&meeting->caller_works) && atomic_load(&meeting->begun) < PARTS) {
+		if (atomic_load(&meeting->in_vain) || time(NULL) > end) {
+			atomic_store(&meeting->in_vain, true);
+			break;
+		}
+		pause_us(10);
+	}
+	if (thread == 0)
+		atomic_store(&meeting->caller_works, false);
+	return 0;
+}
+
+/* A long part of the caller's does not keep the other thread from going on. */
+static void
+test_uneven_parts(void **state)
+{
+	struct meeting meeting = {.begun = 0};
+
+	(void)state;
+	most_threads = UINT32_MAX;
+	assert_int_equal(
+	        parallel_run(&(struct parallel){.threads = 2, .count = PARTS, .context = &meeting, .work = meet}, NULL),
+	        0);
+	assert_false(atomic_load(&meeting.in_vain));
+	assert_int_equal(atomic_load(&meeting.begun), PARTS);
 }
 
 /* Later parts fail too, and may do so earlier: the first is told. What came before it is delivered. */
@@ -146,8 +271,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_order),   cmocka_unit_test(test_few_parts), cmocka_unit_test(test_lowest_failure),
-	        cmocka_unit_test(test_refused), cmocka_unit_test(test_threads),
+	        cmocka_unit_test(test_few_threads),
+	        cmocka_unit_test(test_uneven_parts),
+	        cmocka_unit_test(test_nothing_is_delivered),
+	        cmocka_unit_test(test_order),
+	        cmocka_unit_test(test_few_parts),
+	        cmocka_unit_test(test_lowest_failure),
+	        cmocka_unit_test(test_refused),
+	        cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
