@@ -9,27 +9,20 @@
 
 #include "base/style.h"
 #include "digest.h"
+#include "whole_file.h"
 
 #include <portolan/portolan.h>
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 struct output {
-	const char *path; /* as the user gave it; NULL: standard output */
-	char *target;     /* what the finished file is renamed to; NULL: written in place */
-	char *temporary;
-	mode_t mode; /* the mode of the file that is replaced, or as the umask says */
+	struct whole_file file;
 	char *buffer;
 	size_t used, room;
-	size_t unhurried;  /* bytes written since the system was last told to write to the disk */
-	uint64_t from, to; /* where these are, as far as they were written at a place */
-	bool memory;       /* no file: the buffer grows */
-	bool synced;       /* the file is on the disk as it is, but for its mode */
-	int fd;
+	bool memory; /* no file: the buffer grows */
 	int failure; /* errno of the first write that failed; 0: none */
 	/* The caller's: what is written in order is added to it; NULL: it is not. Nothing can then be written out of
-	 * order: no output_patch(), output_write_at() or output_cut(). */
+	 * order: no output_patch(), output_write_at(), output_write_draft_at() or output_cut(). */
 	struct digest *digest;
 };
 
@@ -53,8 +46,9 @@ void output_append(struct output *output, const struct output *memory);
 bool output_can_patch(const struct output *output);
 void output_patch(struct output *output, const void *data, size_t size);
 
-/* Writes at a place in the file, unbuffered, from any thread; only where output_can_patch(), and before output_sync().
- * The system writes the bytes to the disk soon: those that will be written over are a draft, which waits in memory. */
+/* Both write at a place in the file, past the buffer, from several threads, while none writes in order; only where
+ * output_can_patch(), and before output_sync(). What output_write_at() writes stays, and the system writes it to the
+ * disk while the command goes on. output_write_draft_at() is for bytes that will be written over. */
 int output_write_at(struct output *output, const void *data, size_t size, uint64_t at, struct portolan_error *error);
 int output_write_draft_at(struct output *output, const void *data, size_t size, uint64_t at,
                           struct portolan_error *error);

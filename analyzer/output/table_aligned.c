@@ -373,7 +373,7 @@ terminal_width(const struct output *output)
 {
 	struct winsize size;
 
-	if (output->fd < 0 || ioctl(output->fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+	if (output->file.fd < 0 || ioctl(output->file.fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
 		return SIZE_MAX;
 	return size.ws_col;
 }

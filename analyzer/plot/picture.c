@@ -190,7 +190,7 @@ picture_is_described(const struct picture *picture)
 void
 picture_open(struct picture_draft *draft, const struct picture *picture)
 {
-	static const struct output closed = {.fd = -1};
+	static const struct output closed = {.file.fd = -1};
 	struct output *drawn = picture_is_described(picture) ? &draft->drawn : &draft->image;
 
 	if (picture->with_script)
@@ -203,7 +203,7 @@ picture_open(struct picture_draft *draft, const struct picture *picture)
 	must(output_open(&draft->image, picture->path, &failure));
 	if (drawn == &draft->drawn)
 		must(output_open(drawn, picture->path, &failure));
-	gnuplot_start(&draft->gnuplot, draft->own.fd, draft->data.fd, drawn->fd,
+	gnuplot_start(&draft->gnuplot, draft->own.file.fd, draft->data.file.fd, drawn->file.fd,
 	              picture->format == PICTURE_PNG || picture->format == PICTURE_PDF);
 }
 
@@ -299,7 +299,7 @@ picture_draw(struct picture_draft *draft)
 	picture_write_script(draft);
 	if (draft->picture->kind == PICTURE_MAP)
 		must(output_flush(&draft->data, &failure));
-	gnuplot_draw(&draft->gnuplot, draft->own.fd);
+	gnuplot_draw(&draft->gnuplot, draft->own.file.fd);
 }
 
 static void
@@ -307,7 +307,7 @@ picture_wait(struct picture_draft *draft)
 {
 	const struct picture *picture = draft->picture;
 	struct progress progress = {0};
-	int drawn = picture_is_described(picture) ? draft->drawn.fd : draft->image.fd;
+	int drawn = picture_is_described(picture) ? draft->drawn.file.fd : draft->image.file.fd;
 
 	if (!picture->is_part)
 		progress_begin(&progress, "drawing", 0);

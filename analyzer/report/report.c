@@ -278,7 +278,7 @@ static void
 report_write_markdown(const struct report_request *request, struct output *output)
 {
 	const struct page *page = &request->page;
-	const char *path = output->path, *slash = strrchr(path, '/');
+	const char *path = output->file.path, *slash = strrchr(path, '/');
 	CLEANUP_FREE char *picture = memory_text("%s.map.png", path);
 	CLEANUP_FREE char *name = memory_text("%s.map.png", slash ? slash + 1 : path);
 	struct output map;
