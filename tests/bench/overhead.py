@@ -1,10 +1,11 @@
-"""What recording adds to each step of a training, in time, in noise and in processor time. Long: under ten minutes.
+"""What recording adds to each step of a training, in time, in noise and in processor time. Long: ten minutes.
 
     tools/bench overhead
 
 Steps of about 0.3, 1, 10 and 100 ms (a torch step and matrix products, one thread, always the same work) go with each recorder in turns:
-none; Portolan with integer and with text ids; JSON lines of every example; loss and accuracy to TensorBoard, to W&B offline, to
-MLflow's files. First on a machine without, then with a process on every other processor that does nothing but compute.
+none; Portolan with integer and with text ids; a list in memory, of copies of the logits or of probabilities that torch computes, which
+is the least that a recorder can do; JSON lines of every example; loss and accuracy to TensorBoard, to W&B offline, to MLflow's files.
+First on a machine without, then with a process on every other processor that does nothing but compute.
 
 Each line is a recorder's median step, as a ratio to the median step without recording. Its note has the 99th and the 99.9th percentile as
 such ratios, the recording call's own percentiles, and the processor time of all processes that take part: the training, the

@@ -83,6 +83,25 @@ def portolan_recorder(folder, with_texts):
 
 
 @contextlib.contextmanager
+def copies_recorder(folder):
+    """The least that any recorder in Python does: the logits are the training's no longer than the step."""
+    kept = []
+    yield lambda step, ids, texts, logits, gold, loss: kept.append((ids, logits.detach().clone(), gold)), kept.clear
+
+
+@contextlib.contextmanager
+def probabilities_recorder(folder):
+    """What data maps are made from, computed by torch, and kept in memory."""
+    kept = []
+
+    def record(step, ids, texts, logits, gold, loss):
+        with torch.no_grad():
+            kept.append((ids, logits.softmax(1).gather(1, gold[:, None]), logits.argmax(1) == gold))
+
+    yield record, kept.clear
+
+
+@contextlib.contextmanager
 def lines_recorder(folder):
     with open(os.path.join(folder, "dynamics.jsonl"), "w", encoding="utf-8") as lines:
 
@@ -144,6 +163,8 @@ RECORDERS = {
     "none": (None, no_recorder),
     "Portolan, integer ids": (None, lambda folder: portolan_recorder(folder, False)),
     "Portolan, text ids": (None, lambda folder: portolan_recorder(folder, True)),
+    "a list of copies of the logits": (None, copies_recorder),
+    "a list of probabilities by torch": (None, probabilities_recorder),
     "JSON lines of every example": (None, lines_recorder),
     "TensorBoard, two scalars": ("tensorboard", tensorboard_recorder),
     "W&B offline, two scalars": ("wandb", wandb_recorder),
