@@ -6,8 +6,8 @@
  * is always the same.
  *
  * The caller's thread is one of the threads: it delivers what it can, and works on a part where there is nothing to
- * deliver. So there are no more threads than asked for, and hardly ever does one wait for another. Where nothing is
- * delivered, whichever thread finishes a part passes over it. If the system refuses to start more threads, or there is
+ * deliver. So there are no more threads than asked for, and hardly ever does one wait for another. Where `deliver` is
+ * NULL nobody has to wait for the caller: any thread counts the finished parts that are next as delivered. If the system refuses to start more threads, or there is
  * no memory for their results, those that there are do the work.
  */
 #include "parallel.h"
@@ -32,9 +32,8 @@ struct window {
 	const struct parallel *parallel;
 	struct progress *progress;
 	unsigned slots;
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t room;  /* the other threads wait for room to begin a part */
-	pthread_cond_t ready; /* the caller waits for the result that it is to deliver, or for the end */
+	pthread_mutex_t lock;   /* guards what follows */
+	pthread_cond_t changed; /* there is room to begin a part, a result for the caller to deliver, or an end */
 	size_t next, delivered;
 	bool stop;
 	struct result *results; /* by slot */
@@ -83,17 +82,18 @@ next_result(const struct window *window)
 	return &window->results[window->delivered % window->slots];
 }
 
-/* Counts the next part as delivered. */
+/* Shows how much is done. The lock is held before and after, but not meanwhile: a terminal can be stopped. */
 static void
-count_delivered(struct window *window)
+show_progress(struct window *window)
 {
-	window->delivered++;
-	progress_show(window->progress, window->delivered);
-	if (window->next < window->parallel->count)
-		pthread_cond_broadcast(&window->room);
+	const size_t done = window->delivered;
+
+	pthread_mutex_unlock(&window->lock);
+	progress_show(window->progress, done);
+	pthread_mutex_lock(&window->lock);
 }
 
-/* Passes over results that nobody takes. A failure is left to the caller. */
+/* Counts the results that are next as delivered. A failure is left to the caller. */
 static void
 pass_over(struct window *window)
 {
@@ -101,8 +101,10 @@ pass_over(struct window *window)
 
 	for (; result->ready && result->code >= 0; result = next_result(window)) {
 		result->ready = false;
-		count_delivered(window);
+		window->delivered++;
+		pthread_cond_broadcast(&window->changed);
 	}
+	show_progress(window);
 }
 
 /* Works on the next part. The lock is held before and after, but not meanwhile. */
@@ -131,12 +133,12 @@ help(void *argument)
 	pthread_mutex_lock(&window->lock);
 	for (;;) {
 		while (!has_begun_all(window) && !has_room(window))
-			pthread_cond_wait(&window->room, &window->lock);
+			pthread_cond_wait(&window->changed, &window->lock);
 		if (has_begun_all(window))
 			break;
 		do_part(window, thread->number);
-		if (next_result(window)->ready || window->delivered == window->parallel->count)
-			pthread_cond_signal(&window->ready);
+		if (next_result(window)->ready)
+			pthread_cond_broadcast(&window->changed);
 	}
 	pthread_mutex_unlock(&window->lock);
 	return NULL;
@@ -159,7 +161,9 @@ deliver_next(struct window *window, struct portolan_error *error)
 		code = parallel->deliver(parallel->context, (unsigned)(part % window->slots), part, error);
 	pthread_mutex_lock(&window->lock);
 	window->stop = code < 0;
-	count_delivered(window);
+	window->delivered++;
+	pthread_cond_broadcast(&window->changed);
+	show_progress(window);
 	return code;
 }
 
@@ -175,7 +179,7 @@ do_all(struct window *window, struct portolan_error *error)
 		else if (!has_begun_all(window) && has_room(window))
 			do_part(window, 0);
 		else
-			pthread_cond_wait(&window->ready, &window->lock);
+			pthread_cond_wait(&window->changed, &window->lock);
 	}
 	pthread_mutex_unlock(&window->lock);
 	return code < 0 ? code : 0;
@@ -189,8 +193,7 @@ run_threads(const struct parallel *parallel, struct progress *progress, struct p
 	                        .progress = progress,
 	                        .slots = parallel_slots(parallel->threads),
 	                        .lock = PTHREAD_MUTEX_INITIALIZER,
-	                        .room = PTHREAD_COND_INITIALIZER,
-	                        .ready = PTHREAD_COND_INITIALIZER};
+	                        .changed = PTHREAD_COND_INITIALIZER};
 	struct thread *threads = NULL;
 	unsigned started = 1;
 	int code;
@@ -213,8 +216,7 @@ run_threads(const struct parallel *parallel, struct progress *progress, struct p
 	for (unsigned t = 1; t < started; t++)
 		pthread_join(threads[t].id, NULL);
 	pthread_mutex_destroy(&window.lock);
-	pthread_cond_destroy(&window.room);
-	pthread_cond_destroy(&window.ready);
+	pthread_cond_destroy(&window.changed);
 	if (window.results != &alone)
 		free(window.results);
 	free(threads);

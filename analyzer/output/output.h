@@ -57,7 +57,7 @@ int output_write_draft_at(struct output *output, const void *data, size_t size, 
  * other program may. output_finish() also reports what failed here. */
 void output_sync(struct output *output);
 
-/* Writes what is in the buffer, before another program writes to `fd`. */
+/* Writes what is in the buffer, before another program writes to `file.fd`. */
 int output_flush(struct output *output, struct portolan_error *error);
 
 /* Reads what output_write_at() or output_write_draft_at() has written. output_cut() cuts the file to so many bytes. */

@@ -17,8 +17,8 @@ struct whole_file {
 	char *temporary;
 	mode_t mode; /* the mode of the file that is replaced, or as the umask says */
 	int fd;
-	bool synced;                     /* the file is on the disk as it is, but for its mode */
-	size_t in_order, placed;         /* bytes since the system was last told to write such to the disk */
+	bool synced;             /* the file is on the disk as it is, but for its mode */
+	size_t in_order, placed; /* bytes since the system was last told to write these, or those, to the disk */
 	uint64_t placed_from, placed_to; /* the stretch of the file in which the placed ones are */
 };
 
@@ -30,8 +30,8 @@ void whole_file_discard(struct whole_file *file);
 /* Bytes were written to `fd` in order, and stay: lets the system write them to the disk, when there are enough. */
 void whole_file_hurry(struct whole_file *file, size_t size);
 
-/* Both write at a place, from several threads, while none writes in order. What the first one writes stays, and the
- * system writes it to the disk soon; the second one is for bytes that will be written over. */
+/* Both write at a place, from several threads, while none writes in order, and before whole_file_sync(). What the first
+ * one writes stays, and the system writes it to the disk soon; the second one is for bytes that will be written over. */
 int whole_file_write_at(struct whole_file *file, const void *data, size_t size, uint64_t at);
 int whole_file_write_draft_at(struct whole_file *file, const void *data, size_t size, uint64_t at);
 

@@ -53,8 +53,8 @@ write_at(int fd, const char *from, size_t size, uint64_t at)
  * sleep. */
 static pthread_mutex_t one_writes = PTHREAD_MUTEX_INITIALIZER;
 
-/* Adds a stretch that was written to stay. Where there is enough of them, *from and *to are set to what all lie
- * within. */
+/* Adds a stretch that was written to stay. When there are enough, *from and *to become the stretch that holds them all.
+ */
 static void
 add_placed(struct whole_file *file, size_t size, uint64_t at, uint64_t *from, uint64_t *to)
 {

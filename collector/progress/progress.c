@@ -156,7 +156,7 @@ progress_show(struct progress *progress, uint64_t done)
 	percent = done < line->total ? (int)((double)done * 100 / (double)line->total) : 100;
 	now = clock_ms();
 	pthread_mutex_lock(&line->lock);
-	if (percent != line->percent || !line->shown) {
+	if (percent > line->percent || (percent == line->percent && !line->shown)) {
 		line->percent = percent;
 		if (now - line->started >= PATIENCE_MS)
 			progress_draw(line, now);
@@ -196,7 +196,7 @@ progress_clear(struct progress *progress)
 	progress->line = NULL;
 }
 
-/* Keeps both locks, so that neither the bar's thread nor its owner draws again. */
+/* Keeps both locks, so that no thread draws the bar again. */
 void
 progress_end(void)
 {

@@ -177,52 +177,90 @@ test_nothing_is_delivered(void **state)
 	}
 }
 
-/* Two threads, and nothing is delivered. */
+/* Two threads, and nothing is delivered: which parts have begun. */
 struct meeting {
-	atomic_uint begun;
+	atomic_uint begun, by_caller, before; /* before: by_caller when the other thread last began a part */
 	atomic_bool caller_works, in_vain;
 };
+
+static bool
+is_in_vain(struct meeting *meeting, time_t since)
+{
+	if (time(NULL) > since + PATIENCE_S)
+		atomic_store(&meeting->in_vain, true);
+	pause_us(10);
+	return atomic_load(&meeting->in_vain);
+}
 
 /* The caller's part takes until the other thread has begun all parts for which there is room once it has finished those
  * before; the other's take until the caller works. */
 static int
-meet(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+be_long_in_caller(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	struct meeting *meeting = context;
 	const size_t enough = part + parallel_slots(2) < PARTS ? part + parallel_slots(2) : PARTS;
-	const time_t end = time(NULL) + PATIENCE_S;
+	const time_t since = time(NULL);
 
 	(void)slot;
 	(void)error;
 	atomic_fetch_add(&meeting->begun, 1);
 	if (thread == 0)
 		atomic_store(&meeting->caller_works, true);
-	while (thread == 0 ? atomic_load(&meeting->begun) < enough
-	                   : !atomic_load(&meeting->caller_works) && atomic_load(&meeting->begun) < PARTS) {
-		if (atomic_load(&meeting->in_vain) || time(NULL) > end) {
-			atomic_store(&meeting->in_vain, true);
-			break;
-		}
-		pause_us(10);
-	}
+	while (thread == 0 && atomic_load(&meeting->begun) < enough && !is_in_vain(meeting, since))
+		;
+	while (thread > 0 && !atomic_load(&meeting->caller_works) && atomic_load(&meeting->begun) < PARTS &&
+	       !is_in_vain(meeting, since))
+		;
 	if (thread == 0)
 		atomic_store(&meeting->caller_works, false);
 	return 0;
 }
 
-/* A long part of the caller's does not keep the other thread from going on. */
+/* The other thread's first part takes until the caller has had no room for a while; each of its next ones until the
+ * caller has begun another part. */
+static int
+be_long_in_other(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	struct meeting *meeting = context;
+	const unsigned before = atomic_load(&meeting->before);
+	const unsigned enough = before ? before + 1 : parallel_slots(2) - 1;
+	const time_t since = time(NULL);
+
+	(void)slot;
+	(void)part;
+	(void)error;
+	atomic_fetch_add(&meeting->begun, 1);
+	if (thread == 0) {
+		atomic_fetch_add(&meeting->by_caller, 1);
+		return 0;
+	}
+	while (atomic_load(&meeting->by_caller) < enough && atomic_load(&meeting->begun) < PARTS &&
+	       !is_in_vain(meeting, since))
+		;
+	if (!before)
+		pause_us(20000);
+	atomic_store(&meeting->before, atomic_load(&meeting->by_caller));
+	return 0;
+}
+
+/* A long part of one thread keeps the other from going on only as long as it must. */
 static void
 test_uneven_parts(void **state)
 {
-	struct meeting meeting = {.begun = 0};
+	int (*const works[])(void *, unsigned, unsigned, size_t, struct portolan_error *) = {be_long_in_caller,
+	                                                                                     be_long_in_other};
 
 	(void)state;
 	most_threads = UINT32_MAX;
-	assert_int_equal(
-	        parallel_run(&(struct parallel){.threads = 2, .count = PARTS, .context = &meeting, .work = meet}, NULL),
-	        0);
-	assert_false(atomic_load(&meeting.in_vain));
-	assert_int_equal(atomic_load(&meeting.begun), PARTS);
+	for (size_t i = 0; i < 2; i++) {
+		struct meeting meeting = {.begun = 0};
+		struct parallel parallel = {.threads = 2, .count = PARTS, .context = &meeting, .work = works[i]};
+
+		created = 0;
+		assert_int_equal(parallel_run(&parallel, NULL), 0);
+		assert_false(atomic_load(&meeting.in_vain));
+		assert_int_equal(atomic_load(&meeting.begun), PARTS);
+	}
 }
 
 /* Later parts fail too, and may do so earlier: the first is told. What came before it is delivered. */
