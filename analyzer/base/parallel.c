@@ -5,10 +5,10 @@
  * was delivered. Parts are begun in order, so all parts before a failed one are delivered first, and the reported error
  * is always the same.
  *
- * The caller's thread is one of the threads: it delivers what it can, and works on a part where there is nothing to
+ * The caller's thread is one of the threads. It delivers what it can, and works on a part where there is nothing to
  * deliver. So there are no more threads than asked for, and hardly ever does one wait for another. Where `deliver` is
- * NULL nobody has to wait for the caller: any thread counts the finished parts that are next as delivered. If the system refuses to start more threads, or there is
- * no memory for their results, those that there are do the work.
+ * NULL nobody has to wait for the caller: any thread counts the finished parts that are next as delivered. If the
+ * system refuses to start more threads, or there is no memory for their results, those that there are do the work.
  */
 #include "parallel.h"
 

@@ -1,6 +1,5 @@
 /* unfinished.h: removes the files that a command has begun and not finished when a signal ends the program (INT, TERM,
- * HUP). For whole_file.c and child.c of the report, which note these files, and for die.c, which ends the
- * program. */
+ * HUP). For whole_file.c and the report's child.c, which note these files, and for die.c, which ends the program. */
 #ifndef OUTPUT_UNFINISHED_H
 #define OUTPUT_UNFINISHED_H
 
