@@ -250,6 +250,7 @@ commit_run_is_lost(const struct run *run)
 static void
 commit_take_back(struct ingest *ingest, struct session *session, const char *reason)
 {
+	const bool loses = session->now.sequence != session->stored.sequence;
 	struct run *run = session->run;
 
 	session->owes = OWES_NOTHING;
@@ -265,9 +266,9 @@ commit_take_back(struct ingest *ingest, struct session *session, const char *rea
 	}
 	sessions_set_frontier(session, session->stored.frontier);
 	sessions_set_state(&ingest->sessions, session, session->stored.state);
-	session->gap = session->now.sequence != session->stored.sequence;
+	session->gap |= loses; /* an earlier gap is still there, and its client may not have been told */
 	session->now = session->stored;
-	if (session->gap && !commit_run_is_lost(run))
+	if (loses && !commit_run_is_lost(run))
 		reply_error(ingest, sessions_peer(session), session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 }
 

@@ -47,12 +47,13 @@ exchange_deinit(struct exchange *exchange)
 }
 
 void
-exchange_put(struct exchange *exchange, struct list *arrivals)
+exchange_put(struct exchange *exchange, struct list *arrivals, bool missed)
 {
-	if (!arrivals->first)
+	if (!arrivals->first && !missed)
 		return;
 	pthread_mutex_lock(&exchange->mutex);
 	list_move(&exchange->waiting, arrivals);
+	exchange->missed |= missed;
 	pthread_cond_signal(&exchange->arrived);
 	pthread_mutex_unlock(&exchange->mutex);
 }
@@ -85,7 +86,7 @@ exchange_stop(struct exchange *exchange)
 }
 
 bool
-exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals)
+exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals, bool *missed)
 {
 	const struct timespec end = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
 	bool more;
@@ -93,11 +94,13 @@ exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals)
 	*arrivals = (struct list){0};
 	pthread_mutex_lock(&exchange->mutex);
 	exchange->busy_since = until > 0 ? 0 : exchange->busy_since;
-	while (until > 0 && !exchange->waiting.first && !exchange->stop)
+	while (until > 0 && !exchange->waiting.first && !exchange->missed && !exchange->stop)
 		if (pthread_cond_timedwait(&exchange->arrived, &exchange->mutex, &end) == ETIMEDOUT)
 			break;
 	exchange->busy_since = clock_ms();
 	list_move(arrivals, &exchange->waiting);
+	*missed |= exchange->missed;
+	exchange->missed = false;
 	more = arrivals->first || !exchange->stop;
 	pthread_mutex_unlock(&exchange->mutex);
 	return more;

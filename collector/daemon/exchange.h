@@ -30,6 +30,7 @@ struct exchange {
 	/* Numbers of messages that the receiver did not hand over, for the storer to count: malformed ones, and ones
 	 * beyond the credit of their session. */
 	atomic_ullong unreadable, dropped;
+	bool missed;        /* a message was lost for lack of memory since the storer last took arrivals */
 	int64_t busy_since; /* beginning of the storer's round; 0: it waits for arrivals */
 	bool stop;          /* no more arrivals will come */
 };
@@ -37,16 +38,18 @@ struct exchange {
 int exchange_init(struct exchange *exchange, struct portolan_error *error);
 void exchange_deinit(struct exchange *exchange); /* frees the lists that are left */
 
-/* For the receiver: hands over the arrivals, and empties the list. */
-void exchange_put(struct exchange *exchange, struct list *arrivals);
+/* For the receiver: hands over the arrivals, and empties the list. `missed`: a message was lost for lack of memory; what
+ * came before it is in this list, or in earlier ones. */
+void exchange_put(struct exchange *exchange, struct list *arrivals, bool missed);
 /* For the receiver: takes the storer's lists; *busy_since: see struct exchange. */
 void exchange_collect(struct exchange *exchange, struct list *done, struct list *replies, struct storer_state *state,
                       int64_t *busy_since);
 void exchange_stop(struct exchange *exchange);
 
-/* For the storer: takes all arrivals. With `until` > 0 it waits for one until this moment (ms). False: no arrival is
- * left, and none will come. */
-bool exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals);
+/* For the storer: takes all arrivals. With `until` > 0 it waits for one until this moment (ms). Sets *missed if
+ * a message was lost for lack of memory; whatever came before it is then taken. False: no arrival is left, and none will
+ * come. */
+bool exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals, bool *missed);
 /* For the storer: hands over replies and finished arrivals (and empties both lists), and wakes the receiver. */
 void exchange_post(struct exchange *exchange, struct list *done, struct list *replies,
                    const struct storer_state *state);

@@ -9,7 +9,6 @@
  */
 #include "ingest.h"
 
-#include "ingest.h"
 #include "shares.h"
 
 #include <portolan/error.h>
@@ -418,4 +417,14 @@ ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error
 
 	ingest->counters.malformed++;
 	reply_error(ingest, peer, nobody, code, 0, "%s", message);
+}
+
+void
+ingest_miss(struct ingest *ingest, int64_t now)
+{
+	for (struct run *run = ingest->sessions.runs; run; run = run->next)
+		for (struct session *session = run->sessions; session; session = session->next_in_run)
+			session->gap |= session->now.state == SESSION_LIVE;
+	throttle_log(&ingest->missed, 1, now,
+	             "out of memory for a message; clients are asked to repeat what is not stored");
 }

@@ -77,6 +77,7 @@ struct ingest {
 	struct throttle clocks; /* lines about clocks of sessions */
 	struct throttle beyond; /* lines about clients that want more than their key allows */
 	struct throttle texts;  /* lines about texts of examples that are not kept */
+	struct throttle missed; /* lines about frames that were lost for lack of memory */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
 	int64_t failed_at, told_at; /* times of the last failure, and of the last line about one */
@@ -99,6 +100,10 @@ void ingest_frame(struct ingest *ingest, const struct sender *sender, const stru
 
 /* Answers a frame that wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);
+
+/* Takes note that a frame was lost for lack of memory, of any session, after all frames that were taken before. Each live
+ * session is asked at its next ping to repeat what is not acknowledged. */
+void ingest_miss(struct ingest *ingest, int64_t now);
 
 /* Is enough pending for a commit, although more can be read? */
 bool ingest_is_full(const struct ingest *ingest);

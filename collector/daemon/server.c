@@ -173,8 +173,9 @@ server_take_round(struct server *server)
 	int64_t begin = clock_ms(), now = begin;
 	struct arrival *arrival;
 	unsigned taken = 0;
+	bool missed = false;
 
-	while (now - begin < ROUND_MS && (arrival = sockets_receive(server->sockets))) {
+	while (now - begin < ROUND_MS && (arrival = sockets_receive(server->sockets, &missed))) {
 		if (receiver_take(&server->receiver, arrival, now))
 			list_append(&server->arrived, &arrival->link);
 		else
@@ -182,7 +183,7 @@ server_take_round(struct server *server)
 		taken++;
 		now = clock_ms();
 	}
-	exchange_put(&server->exchange, &server->arrived);
+	exchange_put(&server->exchange, &server->arrived, missed);
 	return taken;
 }
 

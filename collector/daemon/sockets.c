@@ -299,7 +299,7 @@ sockets_make_arrival(zmq_msg_t *message, bool single, bool keyed)
 }
 
 /* Reads the part after the routing id; a message of several parts is read to its end, and returned without data. NULL:
- * out of memory; the message is then lost, as with a broken connection. */
+ * out of memory; the message is then lost. */
 static struct arrival *
 sockets_receive_body(void *router, bool keyed)
 {
@@ -319,7 +319,7 @@ sockets_receive_body(void *router, bool keyed)
 }
 
 struct arrival *
-sockets_receive(struct sockets *sockets)
+sockets_receive(struct sockets *sockets, bool *missed)
 {
 	for (unsigned i = 0; i < SOCKETS_COUNT; i++) {
 		unsigned which = (sockets->turn + i) % SOCKETS_COUNT;
@@ -328,6 +328,7 @@ sockets_receive(struct sockets *sockets)
 		int size = router ? zmq_recv(router, peer.id, sizeof(peer.id), ZMQ_DONTWAIT) : -1;
 		struct arrival *arrival = size < 0 ? NULL : sockets_receive_body(router, which == SOCKETS_KEYED);
 
+		*missed |= size >= 0 && !arrival;
 		if (!arrival)
 			continue;
 		peer.size = (uint32_t)size;

@@ -37,8 +37,8 @@ void sockets_unbind(struct sockets *sockets);
 int sockets_wait(struct sockets *sockets, const int fds[SOCKETS_FDS], int timeout_ms, struct portolan_error *error);
 
 /* Takes one message, or NULL if there is none; the sockets take turns. The caller frees it; its head is not decoded
- * yet. */
-struct arrival *sockets_receive(struct sockets *sockets);
+ * yet. *missed is set if a message was lost for lack of memory. */
+struct arrival *sockets_receive(struct sockets *sockets, bool *missed);
 
 /* May the sender open a session now, or remove a run? Its key may have been taken off the list since it connected. */
 enum sockets_standing {

@@ -106,10 +106,12 @@ storer_take(struct storer *storer, const struct arrival *arrival, int64_t now)
 	enum wire_error_code code = WIRE_E_MALFORMED;
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 
-	if (!arrival->data || wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
+	if (!arrival->data || wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0) {
+		storer->missed |= error.code == PORTOLAN_E_MEMORY;
 		ingest_malformed(&storer->ingest, &arrival->peer, code, error.message);
-	else
+	} else {
 		ingest_frame(&storer->ingest, &sender, &frame, arrival->size, now);
+	}
 }
 
 static void
@@ -135,7 +137,7 @@ storer_waits_for_more(const struct storer *storer, const struct list *arrivals)
 }
 
 static void
-storer_gather(const struct storer *storer, struct list *arrivals)
+storer_gather(struct storer *storer, struct list *arrivals)
 {
 	const struct timespec pause = {.tv_nsec = GATHER_US * 1000};
 	struct list more;
@@ -143,7 +145,7 @@ storer_gather(const struct storer *storer, struct list *arrivals)
 	if (!storer_waits_for_more(storer, arrivals))
 		return;
 	nanosleep(&pause, NULL);
-	exchange_take(storer->exchange, 0, &more);
+	exchange_take(storer->exchange, 0, &more, &storer->missed);
 	list_move(arrivals, &more);
 }
 
@@ -201,7 +203,7 @@ storer_main(void *argument)
 	struct list arrivals;
 	int64_t until = storer->next_tick;
 
-	while (exchange_take(storer->exchange, until, &arrivals)) {
+	while (exchange_take(storer->exchange, until, &arrivals, &storer->missed)) {
 		const int64_t now = clock_ms();
 		int64_t stored_ms = 0;
 
@@ -214,6 +216,9 @@ storer_main(void *argument)
 			storer->arrived = clock_ms();
 			stored_ms += storer->arrived;
 		}
+		if (storer->missed)
+			ingest_miss(&storer->ingest, now);
+		storer->missed = false;
 		if (now >= storer->next_tick) {
 			bool more = ingest_tick(&storer->ingest, now);
 

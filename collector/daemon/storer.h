@@ -15,6 +15,7 @@ struct storer {
 	wire_decoder *decoder;
 	wire_encoder *encoder;
 	struct list replies, done; /* not posted yet */
+	bool missed;               /* a message was lost for lack of memory, and sessions do not know yet */
 	int64_t next_tick, next_work;
 	int64_t arrived;      /* when the last frame came */
 	int64_t behind_since; /* the last time when nothing was left to fold */

@@ -1,7 +1,8 @@
 """The n-th write, sync, truncation, mapping or request for memory fails: the collector must neither crash nor lose anything.
 
 While a client records, one fault after another is let in through fault_shim.c; after each the client's rows must be acknowledged
-again without anybody's help. Then the same at the start: the collector serves, or leaves with one line that says why.
+again without anybody's help. Then the same at the start: the collector serves, or leaves with one line that says why. Then each
+request for memory of a session of a few frames, of which no later one shows that one was lost.
 """
 
 import concurrent.futures
@@ -31,6 +32,7 @@ KINDS = {
     "no memory for long": (MEMORY, errno.ENOMEM, FAIL, 50),
     "no mapping": (MMAP | MEMORY, errno.ENOMEM, FAIL, 3),
 }
+IN_A_ROW = (1, 2, 3)  # requests for memory that fail one after another, of sessions of few frames
 
 
 class Faults(support.SharedWords):
@@ -139,6 +141,34 @@ def at_start(folder, name, most):
     return failed
 
 
+def of_few_frames(folder, fails):
+    """The first, second, … request for memory of a session fails, and so do the `fails` - 1 after it."""
+    faults = Faults(os.path.join(folder, "faults"))
+    store, port = os.path.join(folder, "store"), support.free_port()
+    collector = support.Collector(store, port, os.path.join(folder, "collector.log"), faults.environment)
+    run = support.Run("short", "str", 1 << 10, folder)
+    failed = n = 0
+    try:
+        while True:
+            faults.arm(MEMORY, n, fails, errno.ENOMEM, FAIL)
+            session = run.record(("endpoint", f"tcp://127.0.0.1:{port}"), rows=10, first_epoch=n)
+            try:
+                code = support.finish(session.process, f"the session whose request {n + 1} for memory failed")
+            finally:
+                support.kill(session.process)
+            hit = faults.disarm()
+            if code:
+                raise support.Wrong(f"the client gave up (exit {code}) after request {n + 1} for memory: {run.said()}")
+            if hit < fails:
+                break
+            failed, n = failed + hit, n + 1
+        collector.stop()
+        run.verify(store)
+    finally:
+        support.kill(collector.process)
+    return failed
+
+
 def inject(count, at_most, say=lambda line: None, seed=0):
     """Returns {kind: calls failed}; raises support.Wrong. seed None: another one each time."""
     seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
@@ -153,10 +183,19 @@ def inject(count, at_most, say=lambda line: None, seed=0):
             except support.Wrong as error:
                 raise support.Wrong(f"'{name}' under load, seed {seed}: {error}") from error
 
-        with concurrent.futures.ThreadPoolExecutor(len(KINDS)) as pool:
+        def few(fails):
+            path = os.path.join(folder, f"few{fails}")
+            os.mkdir(path)
+            return f"no memory, {fails} in a row", of_few_frames(path, fails)
+
+        with concurrent.futures.ThreadPoolExecutor(len(KINDS) + len(IN_A_ROW)) as pool:
+            short = pool.map(few, IN_A_ROW)
             for name, failed in pool.map(load, enumerate(KINDS)):
                 figures[name] = failed
                 say(f"{name}: {failed} calls failed under load; crashes 0, acknowledged lost 0, resumed by itself")
+            for name, failed in short:
+                figures[name] = failed
+                say(f"{name}: {failed} calls failed, each in a session of few frames; crashes 0, acknowledged lost 0")
         for number, name in enumerate(KINDS):
             path = os.path.join(folder, f"start{number}")
             os.mkdir(path)

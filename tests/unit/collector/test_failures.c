@@ -205,6 +205,63 @@ a_disk_that_stays_full_does_not_fill_the_log(void **state)
 	assert_in_range(told, 5, 6);
 }
 
+/* The error that tells of a gap may be lost, and then a commit fails that has nothing of the session: its next ping must
+ * bring the error again. */
+static void
+a_gap_outlasts_a_failure(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, 1, "run", NULL);
+	fixture_open(f, 2, "other", NULL);
+	fixture_commit(f);
+	fixture_batch(f, 1, 2, 0, 0, 2, 0.25f, true);
+	fixture_ping(f, 1);
+	fixture_batch(f, 2, 1, 0, 0, 2, 0.25f, true);
+	fixture_fail_commits(1);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_UNAVAILABLE), 0); /* nothing of it was taken back */
+	assert_int_equal(fixture_errors(f, 2, WIRE_E_UNAVAILABLE), 1);
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_forget(f);
+	fixture_ping(f, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SEQUENCE);
+	assert_non_null(strstr(fixture_last(f, 1, WIRE_ERROR)->message, "expected sequence number 1"));
+}
+
+/* For lack of memory, and the collector does not know whose it was. */
+static void
+who_may_have_lost_a_frame_is_told_at_its_next_ping(void **state)
+{
+	struct fixture *f = *state;
+	const char *runs[] = {NULL, "first", "second", "third"};
+
+	for (uint8_t session = 1; session <= 3; session++)
+		fixture_open(f, session, runs[session], NULL);
+	for (uint8_t session = 1; session <= 3; session++)
+		fixture_batch(f, session, 1, 0, 0, 2, 0.25f, true);
+	fixture_close(f, 3, 2);
+	fixture_commit(f);
+	ingest_miss(&f->ingest, f->now);
+	assert_int_equal(f->troubles, 1);
+	fixture_forget(f);
+	/* 1 has lost its second frame. 2 has lost nothing, and goes on; 3 is closed, so it cannot have lost one. */
+	fixture_batch(f, 2, 2, 0, 2, 2, 0.25f, true);
+	for (uint8_t session = 1; session <= 3; session++)
+		fixture_ping(f, session);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SEQUENCE);
+	assert_int_equal(f->reply_count, 1);
+	fixture_commit(f);
+	fixture_forget(f);
+	fixture_ping(f, 1); /* until it opens again */
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_SEQUENCE), 1);
+	fixture_open(f, 1, "first", NULL);
+	fixture_ping(f, 1);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 1, WIRE_E_SEQUENCE), 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+}
+
 /* An abort gives a run's number back, and the next run gets it: nothing may remain of the first. */
 static void
 a_run_that_came_to_nothing_is_forgotten(void **state)
@@ -414,6 +471,8 @@ main(void)
 	        TEST(only_runs_with_work_left_are_taken_over),
 	        TEST(a_full_disk_takes_nothing_and_loses_nothing),
 	        TEST(a_disk_that_stays_full_does_not_fill_the_log),
+	        TEST(a_gap_outlasts_a_failure),
+	        TEST(who_may_have_lost_a_frame_is_told_at_its_next_ping),
 	        TEST(a_run_that_came_to_nothing_is_forgotten),
 	        TEST(work_goes_on_when_nobody_is_left_after_a_failure),
 	        TEST(tiny_epochs_whose_fold_fails_are_folded_later),

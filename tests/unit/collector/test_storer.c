@@ -72,7 +72,7 @@ put(struct play *play, uint8_t session, struct wire_frame *frame)
 	assert_true(wire_peek(arrival->data, arrival->size, &arrival->head));
 	list_append(&list, &arrival->link);
 	play->exchange.dropped++;
-	exchange_put(&play->exchange, &list);
+	exchange_put(&play->exchange, &list, false);
 }
 
 static void
@@ -236,6 +236,61 @@ folding_goes_on_as_soon_as_clients_fall_silent(void **state)
 	assert_true(tries < TRIES);
 }
 
+static void
+send_ping(struct play *play, uint8_t session)
+{
+	put(play, session, &(struct wire_frame){.kind = WIRE_PING});
+}
+
+static void
+wait_for(struct play *play, const unsigned *count, unsigned least)
+{
+	const int64_t end = clock_ms() + PATIENCE_MS;
+
+	while (*count < least && clock_ms() < end) {
+		usleep(1000);
+		collect(play);
+	}
+	assert_true(*count >= least);
+}
+
+/* The last frame is lost before it reaches the storer, so none shows the gap. */
+static void
+a_message_that_was_lost_for_lack_of_memory_is_asked_for(void **state)
+{
+	struct play play = {0};
+	struct portolan_error error = {0};
+	struct list none = {0};
+
+	(void)state;
+	play_begin(&play);
+	assert_int_equal(storer_start(&play.storer, &error), 0);
+	open_session(&play, 1);
+	send_batch(&play, 1, 1);
+	wait_for(&play, &play.acks, 1);
+	send_ping(&play, 1);
+	wait_for(&play, &play.acks, 2);
+	assert_int_equal(play.errors, 0);
+	exchange_put(&play.exchange, &none, true);
+	for (int tries = 0; play.errors == 0 && tries < TRIES; tries++) { /* the first may come in the same round */
+		const unsigned acks = play.acks;
+
+		send_ping(&play, 1);
+		wait_for(&play, &play.acks, acks + 1);
+	}
+	assert_int_equal(play.errors, 1);
+	open_session(&play, 1);
+	wait_for(&play, &play.opened, 2);
+	send_ping(&play, 1); /* it is told once */
+	send_batch(&play, 1, 2);
+	exchange_stop(&play.exchange);
+	storer_join(&play.storer);
+	collect(&play);
+	assert_int_equal(play.acknowledged[1], 2);
+	assert_int_equal(play.errors, 1);
+	play_end(&play);
+}
+
 /* As long as nobody waits for an answer, and while they are few. */
 static void
 few_frames_that_were_sent_ahead_wait_for_more(void **state)
@@ -308,6 +363,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(everything_that_arrives_is_stored_and_answered),
 	                                   cmocka_unit_test(folding_goes_on_as_soon_as_clients_fall_silent),
+	                                   cmocka_unit_test(a_message_that_was_lost_for_lack_of_memory_is_asked_for),
 	                                   cmocka_unit_test(few_frames_that_were_sent_ahead_wait_for_more),
 	                                   cmocka_unit_test(frames_that_were_sent_ahead_share_commits)};
 
