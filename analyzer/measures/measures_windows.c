@@ -16,7 +16,9 @@
 #include <string.h>
 
 #define TILE 64u /* rows of a word of bits */
-#define ROWS 16u /* rows whose sums are held in registers */
+#define LANES 4u /* rows of a vector: GCC makes slow code of longer ones for processors with AVX2 */
+#define PARTS 2u /* vectors whose sums are held in registers */
+#define ROWS (LANES * PARTS)
 
 /* The sums of a row over its windows so far. */
 struct sums {
@@ -85,8 +87,8 @@ measure_row(const struct store_block *block, uint32_t row, size_t window, double
 }
 
 /* Written out as vectors, as the compiler makes none of these sums. */
-typedef double doubles __attribute__((vector_size(ROWS * sizeof(double)), aligned(sizeof(double)), may_alias));
-typedef float floats __attribute__((vector_size(ROWS * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
+typedef float floats __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 
 INLINE doubles
 rows_of(const struct store_block *block, size_t epoch, size_t at)
@@ -97,43 +99,56 @@ rows_of(const struct store_block *block, size_t epoch, size_t at)
 INLINE doubles
 roots(doubles of)
 {
-	double values[ROWS];
+	double values[LANES];
 	doubles to;
 
 	memcpy(values, &of, sizeof(values));
 #pragma GCC unroll 1 /* else no vector code */
-	for (unsigned r = 0; r < ROWS; r++)
+	for (unsigned r = 0; r < LANES; r++)
 		values[r] = sqrt(values[r]);
 	memcpy(&to, values, sizeof(to));
 	return to;
+}
+
+/* Adds the window of ROWS rows that have every epoch. */
+INLINE void
+add_windows(const struct store_block *block, size_t at, size_t from, size_t window, doubles deviations[PARTS],
+            doubles weighted[PARTS])
+{
+	doubles mean[PARTS] = {0}, variance[PARTS] = {0};
+
+	for (size_t e = from; e < from + window; e++)
+		for (unsigned p = 0; p < PARTS; p++)
+			mean[p] += rows_of(block, e, at + p * LANES);
+	for (unsigned p = 0; p < PARTS; p++)
+		mean[p] /= (double)window;
+	for (size_t e = from; e < from + window; e++)
+		for (unsigned p = 0; p < PARTS; p++) {
+			const doubles away = rows_of(block, e, at + p * LANES) - mean[p];
+
+			variance[p] += away * away;
+		}
+	for (unsigned p = 0; p < PARTS; p++) {
+		const doubles deviation = roots(variance[p] / (double)(window - 1));
+
+		deviations[p] += deviation;
+		weighted[p] += (1 - mean[p]) * deviation;
+	}
 }
 
 /* Measures ROWS rows that have every epoch. */
 INLINE void
 measure_rows(const struct store_block *block, size_t at, size_t window, double *dyn_unc, double *dual)
 {
-	doubles deviations = {0}, weighted = {0};
+	doubles deviations[PARTS] = {0}, weighted[PARTS] = {0};
 	const size_t windows = block->epoch_count - window + 1;
 
-	for (size_t from = 0; from < windows; from++) {
-		doubles mean = {0}, variance = {0}, deviation;
-
-		for (size_t e = from; e < from + window; e++)
-			mean += rows_of(block, e, at);
-		mean /= (double)window;
-		for (size_t e = from; e < from + window; e++) {
-			const doubles away = rows_of(block, e, at) - mean;
-
-			variance += away * away;
-		}
-		deviation = roots(variance / (double)(window - 1));
-		deviations += deviation;
-		weighted += (1 - mean) * deviation;
-	}
-	if (dyn_unc)
-		*(doubles *)(dyn_unc + at) = deviations / (double)windows;
-	if (dual)
-		*(doubles *)(dual + at) = weighted / (double)windows;
+	for (size_t from = 0; from < windows; from++)
+		add_windows(block, at, from, window, deviations, weighted);
+	for (unsigned p = 0; p < PARTS && dyn_unc; p++)
+		*(doubles *)(dyn_unc + at + p * LANES) = deviations[p] / (double)windows;
+	for (unsigned p = 0; p < PARTS && dual; p++)
+		*(doubles *)(dual + at + p * LANES) = weighted[p] / (double)windows;
 }
 
 FOR_EACH_WIDTH static void

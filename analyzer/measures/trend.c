@@ -13,7 +13,8 @@
 
 #define TILE 256u /* rows */
 #define WORDS (TILE / 64)
-#define LANES 8u
+#define LANES 4u     /* of a vector: GCC makes slow code of longer ones for processors with AVX2 */
+#define PARTS 2u     /* vectors that are summed side by side */
 #define MOSTLY 0.5   /* of the variance within examples */
 #define COMMON 0.5   /* of a step in a burn-in, more than this is common to all examples */
 #define SETTLED 0.25 /* of the variance within examples, what the trend may have after it */
@@ -54,12 +55,13 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), align
 typedef float floats __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 
 INLINE double
-trend_sum(doubles lanes)
+trend_sum(const doubles parts[PARTS])
 {
 	double sum = 0;
 
-	for (unsigned k = 0; k < LANES; k++)
-		sum += lanes[k];
+	for (unsigned part = 0; part < PARTS; part++)
+		for (unsigned k = 0; k < LANES; k++)
+			sum += parts[part][k];
 	return sum;
 }
 
@@ -69,29 +71,31 @@ trend_sum(doubles lanes)
 FOR_EACH_WIDTH static void
 trend_add_complete(struct trend_epoch *sums, const struct store_block *block, uint32_t from, const double *confidence)
 {
-	doubles mean[TILE / LANES] = {0}, means = {0};
+	doubles mean[TILE / LANES] = {0}, means[PARTS] = {0};
 	const float *next = NULL;
 	double later = 0, all;
 
-	for (unsigned row = 0; row < TILE; row += LANES)
-		means += *(const doubles *)(confidence + from + row);
+	for (unsigned v = 0; v < TILE / LANES; v++)
+		means[v % PARTS] += *(const doubles *)(confidence + from + v * LANES);
 	all = trend_sum(means);
 	for (size_t e = block->epoch_count; e-- > 0;) {
 		const float *p = trend_values(block, e, from);
-		doubles level = {0}, squares = {0}, within = {0}, changes = {0};
+		doubles level[PARTS] = {0}, squares[PARTS] = {0}, within[PARTS] = {0}, changes[PARTS] = {0};
 		double part = 1 / (double)(block->epoch_count - e), sum;
 
 		next = next ? next : p;
-		for (unsigned row = 0; row < TILE; row += LANES) {
-			const doubles value = TREND_WIDEN(p + row), away = value - mean[row / LANES];
-			const doubles change = TREND_WIDEN(next + row) - value;
+		for (unsigned v = 0; v < TILE / LANES; v += PARTS)
+			for (unsigned side = 0; side < PARTS; side++) {
+				const unsigned row = (v + side) * LANES;
+				const doubles value = TREND_WIDEN(p + row), away = value - mean[v + side];
+				const doubles change = TREND_WIDEN(next + row) - value;
 
-			level += value;
-			squares += value * value;
-			within += away * away;
-			changes += change * change;
-			mean[row / LANES] += part * away;
-		}
+				level[side] += value;
+				squares[side] += value * value;
+				within[side] += away * away;
+				changes[side] += change * change;
+				mean[v + side] += part * away;
+			}
 		sum = trend_sum(level);
 		sums[e].count += TILE;
 		sums[e].level += sum;

@@ -73,6 +73,7 @@ k_means_find_nearest(const struct k_means *means, const float *point, size_t nea
 size_t
 k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, uint32_t *labels)
 {
+	k_means_search *search = k_means_search_by(means->lanes);
 	const bool fit = k_means_transpose(means);
 	size_t changed = 0;
 
@@ -84,7 +85,7 @@ k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows,
 		for (size_t p = 0; p < K_MEANS_POINTS; p++) /* past the end, the last one again */
 			points[p] = matrix + rows[i + p < n ? i + p : n - 1] * means->dimensions;
 		if (fit)
-			sure = k_means_search(means->turned, means->clusters, means->dimensions, points, found);
+			sure = search(means->turned, means->clusters, means->dimensions, points, found);
 		for (size_t p = 0; p < K_MEANS_POINTS && i + p < n; p++) {
 			if (!(sure >> p & 1))
 				found[p] = k_means_find_nearest(means, points[p], found[p]);

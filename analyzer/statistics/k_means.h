@@ -12,6 +12,7 @@ struct k_means {
 	double *centres; /* clusters × dimensions */
 	float *turned;   /* room for (dimensions + 1) × K_MEANS_PADDED(clusters) */
 	size_t *sizes;   /* room for `clusters` */
+	unsigned lanes;  /* of the vectors: see k_means_search_by() */
 };
 
 /* Sets labels[i] to the number of the centre that is nearest to point i, the lowest of equal ones. Point i is row

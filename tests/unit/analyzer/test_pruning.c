@@ -154,7 +154,7 @@ test_k_means(void **state)
 	double centres[3][2] = {{1, 0}, {100, 100}, {10, 0}};
 	float room[3 * K_MEANS_PADDED(3)];
 	size_t sizes[3];
-	struct k_means means = {2, 3, &centres[0][0], room, sizes};
+	struct k_means means = {2, 3, &centres[0][0], room, sizes, 0};
 	uint32_t labels[6];
 
 	(void)state;
@@ -178,7 +178,7 @@ test_many_centres(void **state)
 	float points[CENTRES], room[2 * K_MEANS_PADDED(CENTRES)];
 	double centres[CENTRES];
 	size_t sizes[CENTRES];
-	struct k_means means = {1, CENTRES, centres, room, sizes};
+	struct k_means means = {1, CENTRES, centres, room, sizes, 0};
 	uint32_t rows[CENTRES], labels[CENTRES];
 
 	(void)state;
@@ -221,18 +221,17 @@ nearest_centre(const struct k_means *means, const float *point)
 /* Points near to, upon and far from centres, some of which are the same or nearly so; of common sizes, and of those that
  * float32 has no squares for. */
 static void
-test_nearest_centres(void **state)
+check_nearest_centres(unsigned lanes)
 {
 	enum { POINTS = 503, CENTRES = 53, DIMENSIONS = 7 };
 	static const double sizes_tried[] = {1, 1e-3, 90, 1e-25, 1e15, 1e25, 1e37};
 	static float points[POINTS * DIMENSIONS], room[(DIMENSIONS + 1) * K_MEANS_PADDED(CENTRES)];
 	static double centres[CENTRES * DIMENSIONS];
 	size_t sizes[CENTRES];
-	struct k_means means = {DIMENSIONS, CENTRES, centres, room, sizes};
+	struct k_means means = {DIMENSIONS, CENTRES, centres, room, sizes, lanes};
 	uint32_t rows[POINTS], labels[POINTS];
 	struct random_state random;
 
-	(void)state;
 	random_seed(&random, 1);
 	for (size_t s = 0; s < sizeof(sizes_tried) / sizeof(*sizes_tried); s++) {
 		for (uint32_t i = 0; i < POINTS; i++)
@@ -253,6 +252,21 @@ test_nearest_centres(void **state)
 		for (uint32_t i = 0; i < POINTS; i++)
 			assert_int_equal(labels[i], nearest_centre(&means, points + rows[i] * DIMENSIONS));
 	}
+}
+
+/* In registers of every width that this processor has. */
+static void
+test_nearest_centres(void **state)
+{
+	static const unsigned lanes[] = {0, 4, 8, 16};
+
+	(void)state;
+	assert_non_null(k_means_search_by(0));
+	assert_non_null(k_means_search_by(4));
+	assert_null(k_means_search_by(5));
+	for (size_t i = 0; i < sizeof(lanes) / sizeof(*lanes); i++)
+		if (k_means_search_by(lanes[i]))
+			check_nearest_centres(lanes[i]);
 }
 
 int
