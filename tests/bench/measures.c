@@ -10,6 +10,11 @@
  *         of fresh memory as these arrays have
  *     measures logarithms STORE RUN
  *         the processor seconds of one read of the run's distributions, with the logarithm of each probability
+ *     measures read STORE RUN
+ *     measures losses STORE RUN
+ *         the processor seconds of one read of gold_prob; … with the logarithm of each
+ *     measures products COUNT
+ *         the processor seconds of so many products of floats, each added to a sum, as fast as the processor can
  *     measures files IN BYTES OUT BYTES
  *         reads so many bytes of IN and writes so many to OUT, to the disk too; the seconds
  */
@@ -17,6 +22,7 @@
 
 #include <err.h>
 #include <fcntl.h>
+#include <float.h>
 #include <pthread.h>
 #include <math.h>
 #include <stdio.h>
@@ -414,6 +420,97 @@ time_logarithms(const char *store, const char *name)
 	return 0;
 }
 
+/* The processor seconds of one read of gold_prob; with the logarithm of each, if asked for. */
+static double
+time_losses(struct store_snapshot *snapshot, bool logarithms)
+{
+	const double begin = processor();
+	struct store_cursor *cursor;
+	struct portolan_error error;
+	float sum = 0;
+
+	if (store_cursor_open(snapshot, &cursor, &error) < 0)
+		errx(1, "%s", error.message);
+	for (size_t b = 0; b < store_snapshot_blocks(snapshot); b++) {
+		struct store_block block;
+
+		if (store_cursor_block(cursor, b, &block, &error) < 0)
+			errx(1, "%s", error.message);
+		for (size_t e = 0; e < block.epoch_count && logarithms; e++) {
+			const float *p = store_block_values(&block, e, STORE_GOLD_PROB)->values;
+
+			for (uint32_t row = 0; row < block.rows; row++)
+				sum += logf(p[row] + FLT_MIN);
+		}
+	}
+	store_cursor_close(cursor);
+	return processor() - begin + (isnan(sum) ? 1 : 0);
+}
+
+static int
+print_losses(const char *store, const char *name, bool logarithms)
+{
+	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX,
+	                                               .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
+	struct store_snapshot *snapshot;
+	struct portolan_error error;
+	struct store *opened;
+
+	if (store_open(store, &opened, &error) < 0 ||
+	    store_snapshot_open(opened, name, &options, &snapshot, &error) < 0)
+		errx(1, "%s", error.message);
+	printf("%.9f\n", time_losses(snapshot, logarithms));
+	store_snapshot_close(snapshot);
+	store_close(opened);
+	return 0;
+}
+
+/* Twelve sums at a time are enough: a processor begins two products a cycle, and has finished the first after four. */
+#define SUMS 12
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+typedef __m256 product;
+#define MULTIPLY_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)
+__attribute__((target("avx2,fma")))
+#else
+typedef float product __attribute__((vector_size(16)));
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#endif
+static float
+multiply(uint64_t count)
+{
+	product sums[SUMS], factor, term;
+	float sum = 0;
+
+	for (unsigned i = 0; i < sizeof(product) / sizeof(float); i++) {
+		factor[i] = 0.5f;
+		term[i] = 1;
+	}
+	for (unsigned k = 0; k < SUMS; k++)
+		sums[k] = term;
+	for (uint64_t done = 0; done < count; done += SUMS * sizeof(product) / sizeof(float))
+		for (unsigned k = 0; k < SUMS; k++)
+			sums[k] = MULTIPLY_ADD(sums[k], factor, term);
+	for (unsigned k = 0; k < SUMS; k++)
+		sum += sums[k][0];
+	return sum;
+}
+
+static int
+print_products(uint64_t count)
+{
+	const double begin = processor();
+	float sum;
+
+#ifdef __x86_64__
+	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+		errx(1, "products: this processor has no AVX2");
+#endif
+	sum = multiply(count);
+	printf("%.9f %g\n", processor() - begin, (double)sum);
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -427,6 +524,11 @@ main(int argc, char **argv)
 		                  (unsigned)strtoul(argv[5], NULL, 10));
 	if (argc == 4 && strcmp(argv[1], "logarithms") == 0)
 		return time_logarithms(argv[2], argv[3]);
-	errx(2, "measures columns EXAMPLES EPOCHS REPEATS | measures store STORE RUN THREADS REPEATS | "
-	        "measures logarithms STORE RUN | measures files IN BYTES OUT BYTES");
+	if (argc == 4 && (strcmp(argv[1], "read") == 0 || strcmp(argv[1], "losses") == 0))
+		return print_losses(argv[2], argv[3], argv[1][0] == 'l');
+	if (argc == 3 && strcmp(argv[1], "products") == 0)
+		return print_products(strtoull(argv[2], NULL, 10));
+	errx(2,
+	     "measures columns EXAMPLES EPOCHS REPEATS | measures store STORE RUN THREADS REPEATS | "
+	     "measures logarithms STORE RUN | measures read|losses STORE RUN | measures products COUNT | measures files IN BYTES OUT BYTES");
 }

@@ -21,6 +21,8 @@ BYTES_IN = EXAMPLES * (EPOCHS * 4 + EPOCHS // 8 + 4)  # gold_prob, correct, gold
 MAX_MEMORY = "256M"
 RANKED, RANKED_EPOCHS, CLASSES, BATCH = 1_000_000, 30, 3, 65536
 RULES = ("ambiguous", "dyn_unc:desc", "dual:desc", "dual-beta", "aum:asc --strata 50 --cut 0.3", "s2l", "always_wrong_after:asc", "tdds:desc")
+# Of s2l: each example, and 20 times each of 256 examples per cluster, with each of 100 clusters at each epoch.
+S2L_PRODUCTS = (RANKED + 20 * 256 * 100) * 100 * RANKED_EPOCHS
 
 
 def record(portoland, store, shuffled):
@@ -148,8 +150,9 @@ def record_logits(store):
             run.end_epoch(epoch)
 
 
-def logarithms(programs, store):
-    return float(subprocess.run([programs["measures"], "logarithms", store, "rules"], check=True, capture_output=True, text=True).stdout.split()[0])
+def measured(programs, *words):
+    """What the helper program prints first: processor seconds."""
+    return float(subprocess.run([programs["measures"], *words], check=True, capture_output=True, text=True).stdout.split()[0])
 
 
 def rules(report, programs, repeats, folder):
@@ -161,7 +164,10 @@ def rules(report, programs, repeats, folder):
     turns = []
     for _ in range(min(repeats, 3) + 1):
         turns.append({rule: harness.child_seconds(words)[0] for rule, words in commands.items()})
-        turns[-1]["logarithms"] = logarithms(programs, store)
+        turns[-1]["logarithms"] = measured(programs, "logarithms", store, "rules")
+        turns[-1]["losses"] = measured(programs, "losses", store, "rules")
+        turns[-1]["read"] = measured(programs, "read", store, "rules")
+        turns[-1]["products"] = measured(programs, "products", str(S2L_PRODUCTS))
     turns = turns[1:]
     for rule in RULES:
         report.ratio(f"select --by {rule}, 1 M × 30 / random: processor time", [turn[rule] / turn["random"] for turn in turns],
@@ -170,6 +176,10 @@ def rules(report, programs, repeats, folder):
                  [(turn["logarithms"] + turn["random"]) / turn["tdds:desc"] for turn in turns], better="more",
                  note=f"{RANKED * RANKED_EPOCHS * CLASSES:,} logarithms of the C library, and one read: {harness.spread([turn['logarithms'] for turn in turns])[0]:.2f} s; "
                       "with other logarithms, the measures would be rounded otherwise")
+    report.ratio("select --by s2l, 1 M × 30: reading p(gold) twice, its logarithms, the products of k-means, and random / ours: processor time",
+                 [sum(turn[part] for part in ("read", "losses", "products", "random")) / turn["s2l"] for turn in turns], better="more",
+                 note=f"{S2L_PRODUCTS / 1e9:.2f} billion products, as fast as this processor multiplies: {harness.spread([turn['products'] for turn in turns])[0]:.2f} s; "
+                      f"these parts alone are {harness.spread([sum(turn[part] for part in ('read', 'losses', 'products', 'random')) / turn['random'] for turn in turns])[0]:.2f} times random")
     shutil.rmtree(store)
 
 
