@@ -193,17 +193,28 @@ admission_receive(struct admission *admission, struct part parts[PARTS], bool *v
 }
 
 /* Answers a question, without a user id: libzmq would put that into the connection's queue, and count it there for
- * ever. `about`: the connection's properties, as libzmq wants them. */
+ * ever. `about`: the connection's properties, as libzmq wants them. Its memory comes first: half an answer would keep the
+ * socket from the next question. Without it, the connection is refused for now. */
 static void
 admission_reply(struct admission *admission, const struct part *request, const char *status, const char *text,
                 const void *about, size_t about_size)
 {
+	zmq_msg_t last;
+
+	if (zmq_msg_init_size(&last, about_size) < 0) {
+		zmq_msg_init(&last);
+		status = "300";
+		text = "out of memory";
+	} else if (about_size > 0) {
+		memcpy(zmq_msg_data(&last), about, about_size);
+	}
 	zmq_send(admission->handler, "1.0", 3, ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, request->data, (size_t)request->size, ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, status, 3, ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, text, strlen(text), ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, "", 0, ZMQ_DONTWAIT | ZMQ_SNDMORE);
-	zmq_send(admission->handler, about, about_size, ZMQ_DONTWAIT);
+	zmq_msg_send(&last, admission->handler, ZMQ_DONTWAIT);
+	zmq_msg_close(&last);
 }
 
 /* Lets a connection in, and notes its key (empty: none) as its property: the length of the name, the name, the length

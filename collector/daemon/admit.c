@@ -436,7 +436,7 @@ admit_open(struct ingest *ingest, const struct sender *sender, bool may_replace,
 	}
 	sessions_set_peer(&ingest->sessions, session, peer);
 	session_hear(session, now);
-	session->gap = false;
+	session->gap = session->doubt = false;
 	session->launch = beside_launch(&frame->open);
 	session->rank = frame->open.rank;
 	session->late = frame->open.late;

@@ -222,7 +222,7 @@ ingest_take_next(struct ingest *ingest, struct session *session, const struct wi
 	sessions_change(&ingest->sessions, session, OWES_ACK);
 	session->now.sequence = frame->sequence;
 	session->tried = session->now.sequence > session->tried ? session->now.sequence : session->tried;
-	session->gap = false;
+	session->gap = session->doubt = false;
 	if (frame->kind == WIRE_BATCH)
 		result = ingest_take_batch(ingest, session, frame, &error);
 	else if (frame->kind == WIRE_EXAMPLES)
@@ -282,7 +282,7 @@ ingest_take_ping(struct ingest *ingest, struct session *session, const struct wi
 	ingest_take_counts(session, counts);
 	/* The answer is sent once everything that was received before the ping is on disk. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
-	if (session->gap)
+	if (session->gap || session->doubt)
 		ingest_report_gap(ingest, session, 0);
 }
 
@@ -424,7 +424,7 @@ ingest_miss(struct ingest *ingest, int64_t now)
 {
 	for (struct run *run = ingest->sessions.runs; run; run = run->next)
 		for (struct session *session = run->sessions; session; session = session->next_in_run)
-			session->gap |= session->now.state == SESSION_LIVE;
+			session->doubt |= session->now.state == SESSION_LIVE;
 	throttle_log(&ingest->missed, 1, now,
 	             "out of memory for a message; clients are asked to repeat what is not stored");
 }

@@ -101,8 +101,9 @@ void ingest_frame(struct ingest *ingest, const struct sender *sender, const stru
 /* Answers a frame that wire_decode() did not accept. */
 void ingest_malformed(struct ingest *ingest, const struct peer *peer, enum wire_error_code code, const char *message);
 
-/* Takes note that a frame was lost for lack of memory, of any session, after all frames that were taken before. Each live
- * session is asked at its next ping to repeat what is not acknowledged. */
+/* Takes note that there was no memory for a frame: of which session is not known. Call when all frames that came before
+ * it are taken. Each live session is asked at its pings to open again, and to repeat what is not acknowledged, unless a
+ * frame has come that follows the last one taken. */
 void ingest_miss(struct ingest *ingest, int64_t now);
 
 /* Is enough pending for a commit, although more can be read? */

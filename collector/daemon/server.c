@@ -166,7 +166,7 @@ server_start(struct server *server, struct portolan_error *error)
 	return storer_start(&server->storer, error);
 }
 
-/* Reads messages, but for no longer than a round; returns how many. */
+/* Reads messages, but for no longer than a round; returns how many, lost ones among them. */
 static unsigned
 server_take_round(struct server *server)
 {
@@ -184,7 +184,7 @@ server_take_round(struct server *server)
 		now = clock_ms();
 	}
 	exchange_put(&server->exchange, &server->arrived, missed);
-	return taken;
+	return taken + missed;
 }
 
 /* Takes finished arrivals out of the ledger, and then sends the replies: a reply may let a client send as much again. */

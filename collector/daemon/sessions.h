@@ -61,7 +61,8 @@ struct session {
 	bool client_news;           /* `client` is not stored yet */
 	bool whole;                 /* its run gets its name only when the session closes */
 	bool fresh;                 /* created by the pending transaction */
-	bool gap;                   /* frames may be missing: each ping is told so, until a frame fits, or an `open` */
+	bool gap;                   /* a gap was reported; it is not reported again until a frame fits */
+	bool doubt;                 /* a frame may have been lost for lack of memory, until a frame fits */
 	unsigned owes;              /* of enum session_owed */
 	bool changed;               /* it is in sessions.changed */
 	struct session *next_changed, *next_in_run, **link_in_run; /* `link` points to the pointer to this session */

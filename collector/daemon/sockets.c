@@ -374,7 +374,15 @@ bool
 sockets_send(struct sockets *sockets, const struct peer *peer, const void *data, size_t size)
 {
 	void *router = sockets->routers[peer->socket];
+	bool is_sent;
+	zmq_msg_t body;
 
-	return zmq_send(router, peer->id, peer->size, ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0 &&
-	       zmq_send(router, data, size, ZMQ_DONTWAIT) >= 0;
+	/* The body gets its memory first. If the id alone were sent, what is sent next would go to this peer. */
+	if (zmq_msg_init_size(&body, size) < 0)
+		return false;
+	memcpy(zmq_msg_data(&body), data, size);
+	is_sent = zmq_send(router, peer->id, peer->size, ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0 &&
+	          zmq_msg_send(&body, router, ZMQ_DONTWAIT) >= 0;
+	zmq_msg_close(&body);
+	return is_sent;
 }

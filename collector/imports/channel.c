@@ -53,11 +53,13 @@ struct channel {
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent;                                     /* the last sequence number sent */
 	uint64_t underway;                                 /* bytes sent since everything was last acknowledged */
+	uint64_t pinged;                                   /* the last sequence number sent before the last ping */
 	struct wire_ack ack;                               /* the last reply */
 	int silence;                                       /* ms waited since the last answer */
 	bool (*refused)(void *context, uint64_t sequence); /* NULL: a refusal ends the session */
 	void *context_of_refused;
 	bool begun; /* the session's first frame was answered */
+	bool doubt; /* the collector has had no memory for a frame; perhaps of another session */
 	bool closing;
 	bool done; /* every request was answered: the collector may take its time to end */
 };
@@ -291,8 +293,19 @@ channel_take_answer(struct channel *channel, const struct wire_frame *frame, str
 		break;
 	case WIRE_ACK:
 		channel->ack = frame->ack;
+		if (channel->doubt && channel->ack.acknowledged < channel->pinged)
+			return error_set(
+			        error, PORTOLAN_E_REFUSED,
+			        "the collector had no memory for what was sent; try again when less is recorded, or "
+			        "give it more (portoland --max-memory)");
+		channel->doubt = false;
 		break;
 	case WIRE_ERROR:
+		if (frame->error.code == WIRE_E_SEQUENCE && frame->error.sequence == 0) {
+			channel->doubt =
+			        true; /* the answer to a ping: the `ack` that follows says whether a frame is missing */
+			return 0;
+		}
 		if (frame->error.code == WIRE_E_REFUSED && channel->refused &&
 		    channel->refused(channel->context_of_refused, frame->error.sequence))
 			return 0;
@@ -375,6 +388,7 @@ channel_wait_once(struct channel *channel, struct wire_frame *first, struct port
 		        error, PORTOLAN_E_TIMEOUT,
 		        "store %s is locked, but its collector does not answer; try again, or stop that process",
 		        channel->store);
+	channel->pinged = channel->sent;
 	return channel->begun ? channel_put(channel, &ping, error) : channel_begin_again(channel, first, error);
 }
 
@@ -395,7 +409,7 @@ channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t 
 	int result;
 
 	memcpy(channel->session, first->session, WIRE_SESSION_SIZE);
-	channel->begun = channel->closing = channel->done = false;
+	channel->begun = channel->doubt = channel->closing = channel->done = false;
 	channel->underway = channel->silence = 0;
 	result = channel_put(channel, &frame, error);
 	while (result == 0 && !channel->begun)

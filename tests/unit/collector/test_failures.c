@@ -253,6 +253,11 @@ who_may_have_lost_a_frame_is_told_at_its_next_ping(void **state)
 	assert_int_equal(f->reply_count, 1);
 	fixture_commit(f);
 	fixture_forget(f);
+	fixture_batch(f, 1, 3, 0, 2, 2, 0.25f, true); /* a later frame is told of at once, as of any gap */
+	fixture_batch(f, 1, 4, 0, 2, 2, 0.25f, true);
+	assert_int_equal(f->reply_count, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->sequence, 3);
+	fixture_forget(f);
 	fixture_ping(f, 1); /* until it opens again */
 	assert_int_equal(fixture_errors(f, 1, WIRE_E_SEQUENCE), 1);
 	fixture_open(f, 1, "first", NULL);
