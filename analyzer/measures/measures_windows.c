@@ -17,7 +17,7 @@
 
 #define TILE 64u /* rows of a word of bits */
 #define LANES 4u /* rows of a vector: GCC makes slow code of longer ones for processors with AVX2 */
-#define PARTS 2u /* vectors whose sums are held in registers */
+#define PARTS 2u /* vectors whose sums are held in registers; the pragmas say so, too, for -O2 */
 #define ROWS (LANES * PARTS)
 
 /* The sums of a row over its windows so far. */
@@ -118,16 +118,20 @@ add_windows(const struct store_block *block, size_t at, size_t from, size_t wind
 	doubles mean[PARTS] = {0}, variance[PARTS] = {0};
 
 	for (size_t e = from; e < from + window; e++)
+#pragma GCC unroll 2
 		for (unsigned p = 0; p < PARTS; p++)
 			mean[p] += rows_of(block, e, at + p * LANES);
+#pragma GCC unroll 2
 	for (unsigned p = 0; p < PARTS; p++)
 		mean[p] /= (double)window;
 	for (size_t e = from; e < from + window; e++)
+#pragma GCC unroll 2
 		for (unsigned p = 0; p < PARTS; p++) {
 			const doubles away = rows_of(block, e, at + p * LANES) - mean[p];
 
 			variance[p] += away * away;
 		}
+#pragma GCC unroll 2
 	for (unsigned p = 0; p < PARTS; p++) {
 		const doubles deviation = roots(variance[p] / (double)(window - 1));
 
@@ -145,8 +149,10 @@ measure_rows(const struct store_block *block, size_t at, size_t window, double *
 
 	for (size_t from = 0; from < windows; from++)
 		add_windows(block, at, from, window, deviations, weighted);
+#pragma GCC unroll 2
 	for (unsigned p = 0; p < PARTS && dyn_unc; p++)
 		*(doubles *)(dyn_unc + at + p * LANES) = deviations[p] / (double)windows;
+#pragma GCC unroll 2
 	for (unsigned p = 0; p < PARTS && dual; p++)
 		*(doubles *)(dual + at + p * LANES) = weighted[p] / (double)windows;
 }

@@ -14,7 +14,7 @@
 #define TILE 256u /* rows */
 #define WORDS (TILE / 64)
 #define LANES 4u     /* of a vector: GCC makes slow code of longer ones for processors with AVX2 */
-#define PARTS 2u     /* vectors that are summed side by side */
+#define PARTS 2u     /* vectors that are summed side by side; the pragma says so, too, for -O2 */
 #define MOSTLY 0.5   /* of the variance within examples */
 #define COMMON 0.5   /* of a step in a burn-in, more than this is common to all examples */
 #define SETTLED 0.25 /* of the variance within examples, what the trend may have after it */
@@ -85,6 +85,7 @@ trend_add_complete(struct trend_epoch *sums, const struct store_block *block, ui
 
 		next = next ? next : p;
 		for (unsigned v = 0; v < TILE / LANES; v += PARTS)
+#pragma GCC unroll 2
 			for (unsigned side = 0; side < PARTS; side++) {
 				const unsigned row = (v + side) * LANES;
 				const doubles value = TREND_WIDEN(p + row), away = value - mean[v + side];

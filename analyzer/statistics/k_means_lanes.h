@@ -5,8 +5,11 @@
  *     WIDE(name)       this width's name of a function or type
  *     LANES            floats in one register: 4, 8 or 16
  *     PLACES(away)     0 ^ away, 1 ^ away, … (LANES − 1) ^ away: the place that is so far away from each
+ *
+ * The sums of 6 points and 2 registers of centres are held in registers. The pragmas see to that: at -O2 GCC does not
+ * unroll such loops by itself, and keeps arrays in memory.
  */
-#define PARTS (K_MEANS_LANES / LANES) /* vectors of centres that are worked on side by side */
+#define PARTS 2u /* registers of centres that are worked on side by side */
 
 typedef float WIDE(floats) __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 typedef int32_t WIDE(ints) __attribute__((vector_size(LANES * sizeof(int32_t))));
@@ -83,30 +86,47 @@ WIDE(square)(const float *point, size_t dimensions)
 	return sum;
 }
 
+/* Takes into account for each point the centres from `from` on, `parts` registers of them. */
+INLINE void
+WIDE(take_centres)(const float *turned, size_t width, size_t from, unsigned parts, size_t dimensions,
+                   const float *const points[K_MEANS_POINTS], struct WIDE(least) least[K_MEANS_POINTS])
+{
+	const float *centres = turned + from;
+	FLOATS sums[K_MEANS_POINTS][PARTS];
+
+#pragma GCC unroll 6
+	for (unsigned p = 0; p < K_MEANS_POINTS; p++)
+#pragma GCC unroll 2
+		for (unsigned part = 0; part < parts; part++)
+			sums[p][part] = *(const FLOATS *)(centres + part * LANES);
+	for (size_t d = 0; d < dimensions; d++) {
+		centres += width;
+#pragma GCC unroll 6
+		for (unsigned p = 0; p < K_MEANS_POINTS; p++)
+#pragma GCC unroll 2
+			for (unsigned part = 0; part < parts; part++)
+				sums[p][part] += points[p][d] * *(const FLOATS *)(centres + part * LANES);
+	}
+#pragma GCC unroll 6
+	for (unsigned p = 0; p < K_MEANS_POINTS; p++)
+#pragma GCC unroll 2
+		for (unsigned part = 0; part < parts; part++)
+			WIDE(take)(&least[p], sums[p][part], (int32_t)(from + part * LANES));
+}
+
 /* Finds what is least of |c|² − 2 x·c for each point. */
 INLINE void
 WIDE(find_least)(const float *turned, size_t width, size_t dimensions, const float *const points[K_MEANS_POINTS],
                  struct WIDE(least) least[K_MEANS_POINTS])
 {
+	size_t from = 0;
+
 	for (unsigned p = 0; p < K_MEANS_POINTS; p++)
 		least[p] = (struct WIDE(least)){.first = FLT_MAX + (FLOATS){0}, .second = FLT_MAX + (FLOATS){0}};
-	for (size_t from = 0; from < width; from += K_MEANS_LANES) {
-		const float *centres = turned + from;
-		FLOATS sums[K_MEANS_POINTS][PARTS];
-
-		for (unsigned p = 0; p < K_MEANS_POINTS; p++)
-			for (unsigned part = 0; part < PARTS; part++)
-				sums[p][part] = *(const FLOATS *)(centres + part * LANES);
-		for (size_t d = 0; d < dimensions; d++) {
-			centres += width;
-			for (unsigned p = 0; p < K_MEANS_POINTS; p++)
-				for (unsigned part = 0; part < PARTS; part++)
-					sums[p][part] += points[p][d] * *(const FLOATS *)(centres + part * LANES);
-		}
-		for (unsigned p = 0; p < K_MEANS_POINTS; p++)
-			for (unsigned part = 0; part < PARTS; part++)
-				WIDE(take)(&least[p], sums[p][part], (int32_t)(from + part * LANES));
-	}
+	for (; from + PARTS * LANES <= width; from += PARTS * LANES)
+		WIDE(take_centres)(turned, width, from, PARTS, dimensions, points, least);
+	if (from < width)
+		WIDE(take_centres)(turned, width, from, 1, dimensions, points, least);
 }
 
 static unsigned

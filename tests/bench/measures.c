@@ -11,8 +11,9 @@
  *     measures logarithms STORE RUN
  *         the processor seconds of one read of the run's distributions, with the logarithm of each probability
  *     measures read STORE RUN
+ *         the processor seconds of one read of gold_prob
  *     measures losses STORE RUN
- *         the processor seconds of one read of gold_prob; … with the logarithm of each
+ *         the same, with the logarithm of each
  *     measures products COUNT
  *         the processor seconds of so many products of floats, each added to a sum, as fast as the processor can
  *     measures files IN BYTES OUT BYTES
@@ -31,6 +32,9 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define EPOCHS_MOST 64
 #define WRITTEN_AT_ONCE (1u << 20)
@@ -420,17 +424,24 @@ time_logarithms(const char *store, const char *name)
 	return 0;
 }
 
-/* The processor seconds of one read of gold_prob; with the logarithm of each, if asked for. */
-static double
-time_losses(struct store_snapshot *snapshot, bool logarithms)
+/* The processor seconds of one read of gold_prob, and of the logarithm of each, if asked for. */
+static int
+print_losses(const char *store, const char *name, bool logarithms)
 {
-	const double begin = processor();
+	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX,
+	                                               .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
+	struct store_snapshot *snapshot;
 	struct store_cursor *cursor;
 	struct portolan_error error;
+	struct store *opened;
 	float sum = 0;
+	double begin;
 
-	if (store_cursor_open(snapshot, &cursor, &error) < 0)
+	if (store_open(store, &opened, &error) < 0 ||
+	    store_snapshot_open(opened, name, &options, &snapshot, &error) < 0 ||
+	    store_cursor_open(snapshot, &cursor, &error) < 0)
 		errx(1, "%s", error.message);
+	begin = processor();
 	for (size_t b = 0; b < store_snapshot_blocks(snapshot); b++) {
 		struct store_block block;
 
@@ -443,69 +454,53 @@ time_losses(struct store_snapshot *snapshot, bool logarithms)
 				sum += logf(p[row] + FLT_MIN);
 		}
 	}
+	printf("%.9f %g\n", processor() - begin, (double)sum);
 	store_cursor_close(cursor);
-	return processor() - begin + (isnan(sum) ? 1 : 0);
-}
-
-static int
-print_losses(const char *store, const char *name, bool logarithms)
-{
-	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX,
-	                                               .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
-	struct store_snapshot *snapshot;
-	struct portolan_error error;
-	struct store *opened;
-
-	if (store_open(store, &opened, &error) < 0 ||
-	    store_snapshot_open(opened, name, &options, &snapshot, &error) < 0)
-		errx(1, "%s", error.message);
-	printf("%.9f\n", time_losses(snapshot, logarithms));
 	store_snapshot_close(snapshot);
 	store_close(opened);
 	return 0;
 }
 
-/* Twelve sums at a time are enough: a processor begins two products a cycle, and has finished the first after four. */
-#define SUMS 12
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-typedef __m256 product;
-#define MULTIPLY_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)
-__attribute__((target("avx2,fma")))
-#else
-typedef float product __attribute__((vector_size(16)));
-#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-#endif
-static float
-multiply(uint64_t count)
-{
-	product sums[SUMS], factor, term;
-	float sum = 0;
-
-	for (unsigned i = 0; i < sizeof(product) / sizeof(float); i++) {
-		factor[i] = 0.5f;
-		term[i] = 1;
+/* Defines a function that multiplies and adds so many pairs of floats. Twelve sums at a time are enough: a processor
+ * begins two products a cycle, and has finished the first after four. */
+#define MULTIPLY(name, floats, multiply_add)                                                                           \
+	static float name(uint64_t count)                                                                              \
+	{                                                                                                              \
+		const floats factor = (floats){0} + 0.5f, term = (floats){0} + 1;                                      \
+		floats sums[12];                                                                                       \
+		float sum = 0;                                                                                         \
+                                                                                                                       \
+		for (unsigned k = 0; k < 12; k++)                                                                      \
+			sums[k] = term;                                                                                \
+		for (uint64_t done = 0; done < count; done += 12 * sizeof(floats) / sizeof(float))                     \
+			_Pragma("GCC unroll 12") for (unsigned k = 0; k < 12; k++) sums[k] =                           \
+			        multiply_add(sums[k], factor, term);                                                   \
+		for (unsigned k = 0; k < 12; k++)                                                                      \
+			sum += sums[k][0];                                                                             \
+		return sum;                                                                                            \
 	}
-	for (unsigned k = 0; k < SUMS; k++)
-		sums[k] = term;
-	for (uint64_t done = 0; done < count; done += SUMS * sizeof(product) / sizeof(float))
-		for (unsigned k = 0; k < SUMS; k++)
-			sums[k] = MULTIPLY_ADD(sums[k], factor, term);
-	for (unsigned k = 0; k < SUMS; k++)
-		sum += sums[k][0];
-	return sum;
-}
 
-static int
-print_products(uint64_t count)
+typedef float narrow __attribute__((vector_size(16)));
+#define NARROW_MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+MULTIPLY(multiply_narrow, narrow, NARROW_MULTIPLY_ADD)
+#ifdef __x86_64__
+__attribute__((target("avx2,fma"))) MULTIPLY(multiply_avx2, __m256, _mm256_fmadd_ps) __attribute__((target("avx512f")))
+MULTIPLY(multiply_avx512, __m512, _mm512_fmadd_ps)
+#endif
+
+        static int print_products(uint64_t count)
 {
-	const double begin = processor();
+	float (*multiply)(uint64_t count) = multiply_narrow;
 	float sum;
+	double begin;
 
 #ifdef __x86_64__
-	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-		errx(1, "products: this processor has no AVX2");
+	if (__builtin_cpu_supports("avx512f"))
+		multiply = multiply_avx512;
+	else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		multiply = multiply_avx2;
 #endif
+	begin = processor();
 	sum = multiply(count);
 	printf("%.9f %g\n", processor() - begin, (double)sum);
 	return 0;
@@ -525,7 +520,7 @@ main(int argc, char **argv)
 	if (argc == 4 && strcmp(argv[1], "logarithms") == 0)
 		return time_logarithms(argv[2], argv[3]);
 	if (argc == 4 && (strcmp(argv[1], "read") == 0 || strcmp(argv[1], "losses") == 0))
-		return print_losses(argv[2], argv[3], argv[1][0] == 'l');
+		return print_losses(argv[2], argv[3], strcmp(argv[1], "losses") == 0);
 	if (argc == 3 && strcmp(argv[1], "products") == 0)
 		return print_products(strtoull(argv[2], NULL, 10));
 	errx(2,
