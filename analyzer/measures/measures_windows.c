@@ -117,20 +117,22 @@ add_windows(const struct store_block *block, size_t at, size_t from, size_t wind
 {
 	doubles mean[PARTS] = {0}, variance[PARTS] = {0};
 
-	for (size_t e = from; e < from + window; e++)
+	for (size_t e = from; e < from + window; e++) {
 #pragma GCC unroll 2
 		for (unsigned p = 0; p < PARTS; p++)
 			mean[p] += rows_of(block, e, at + p * LANES);
+	}
 #pragma GCC unroll 2
 	for (unsigned p = 0; p < PARTS; p++)
 		mean[p] /= (double)window;
-	for (size_t e = from; e < from + window; e++)
+	for (size_t e = from; e < from + window; e++) {
 #pragma GCC unroll 2
 		for (unsigned p = 0; p < PARTS; p++) {
 			const doubles away = rows_of(block, e, at + p * LANES) - mean[p];
 
 			variance[p] += away * away;
 		}
+	}
 #pragma GCC unroll 2
 	for (unsigned p = 0; p < PARTS; p++) {
 		const doubles deviation = roots(variance[p] / (double)(window - 1));

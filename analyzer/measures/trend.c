@@ -84,7 +84,7 @@ trend_add_complete(struct trend_epoch *sums, const struct store_block *block, ui
 		double part = 1 / (double)(block->epoch_count - e), sum;
 
 		next = next ? next : p;
-		for (unsigned v = 0; v < TILE / LANES; v += PARTS)
+		for (unsigned v = 0; v < TILE / LANES; v += PARTS) {
 #pragma GCC unroll 2
 			for (unsigned side = 0; side < PARTS; side++) {
 				const unsigned row = (v + side) * LANES;
@@ -97,6 +97,7 @@ trend_add_complete(struct trend_epoch *sums, const struct store_block *block, ui
 				changes[side] += change * change;
 				mean[v + side] += part * away;
 			}
+		}
 		sum = trend_sum(level);
 		sums[e].count += TILE;
 		sums[e].level += sum;

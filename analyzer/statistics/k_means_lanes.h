@@ -95,23 +95,26 @@ WIDE(take_centres)(const float *turned, size_t width, size_t from, unsigned part
 	FLOATS sums[K_MEANS_POINTS][PARTS];
 
 #pragma GCC unroll 6
-	for (unsigned p = 0; p < K_MEANS_POINTS; p++)
+	for (unsigned p = 0; p < K_MEANS_POINTS; p++) {
 #pragma GCC unroll 2
 		for (unsigned part = 0; part < parts; part++)
 			sums[p][part] = *(const FLOATS *)(centres + part * LANES);
+	}
 	for (size_t d = 0; d < dimensions; d++) {
 		centres += width;
 #pragma GCC unroll 6
-		for (unsigned p = 0; p < K_MEANS_POINTS; p++)
+		for (unsigned p = 0; p < K_MEANS_POINTS; p++) {
 #pragma GCC unroll 2
 			for (unsigned part = 0; part < parts; part++)
 				sums[p][part] += points[p][d] * *(const FLOATS *)(centres + part * LANES);
+		}
 	}
 #pragma GCC unroll 6
-	for (unsigned p = 0; p < K_MEANS_POINTS; p++)
+	for (unsigned p = 0; p < K_MEANS_POINTS; p++) {
 #pragma GCC unroll 2
 		for (unsigned part = 0; part < parts; part++)
 			WIDE(take)(&least[p], sums[p][part], (int32_t)(from + part * LANES));
+	}
 }
 
 /* Finds what is least of |c|² − 2 x·c for each point. */

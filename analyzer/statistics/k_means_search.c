@@ -2,7 +2,7 @@
  * k_means_search.c: finds the nearest centres of some points in float32, and whether that is certain (k_means_search.h).
  *
  * Arithmetic in float32 gives |c|² − 2 x·c for each centre c, which is the squared distance of point x less |x|².
- * Products of some points with sixteen centres are summed side by side, in registers; so the centres are transposed
+ * Products of some points with some centres are summed side by side, in registers; so the centres are transposed
  * first. With D dimensions and the unit u = 2^-24 of float32, the rounding of the centre, of D products and of D sums
  * moves the result by no more than (D + 4) u (|c|² + 2 |x| |c|), to first order, and 2 |x| |c| ≤ |x|² + |c|². Twice that
  * is allowed for here: γ (2 |c|² + |x|²).

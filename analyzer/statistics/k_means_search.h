@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define K_MEANS_LANES 16u /* centres that are worked on side by side */
+#define K_MEANS_LANES 16u /* the number of centres is padded to a multiple of this */
 #define K_MEANS_PADDED(clusters) (((clusters) + K_MEANS_LANES - 1) / K_MEANS_LANES * K_MEANS_LANES)
 #define K_MEANS_POINTS 6u   /* points that are worked on side by side, as k_means_lanes.h says, too */
 #define K_MEANS_LARGE 1e30f /* squares up to this are added and multiplied without reaching infinity */

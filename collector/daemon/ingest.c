@@ -282,7 +282,7 @@ ingest_take_ping(struct ingest *ingest, struct session *session, const struct wi
 	ingest_take_counts(session, counts);
 	/* The answer is sent once everything that was received before the ping is on disk. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
-	if (session->gap || session->doubt)
+	if (session->gap || (session->doubt && ingest->health != INGEST_UNAVAILABLE))
 		ingest_report_gap(ingest, session, 0);
 }
 

@@ -61,10 +61,11 @@ struct session {
 	bool client_news;           /* `client` is not stored yet */
 	bool whole;                 /* its run gets its name only when the session closes */
 	bool fresh;                 /* created by the pending transaction */
-	bool gap;                   /* a gap was reported; it is not reported again until a frame fits */
-	bool doubt;                 /* a frame may have been lost for lack of memory, until a frame fits */
-	unsigned owes;              /* of enum session_owed */
-	bool changed;               /* it is in sessions.changed */
+	/* Until a frame fits, or the session opens again: */
+	bool gap;      /* a frame is missing; of later ones only pings are told so */
+	bool doubt;    /* a frame may have been lost for lack of memory; pings are told so */
+	unsigned owes; /* of enum session_owed */
+	bool changed;  /* it is in sessions.changed */
 	struct session *next_changed, *next_in_run, **link_in_run; /* `link` points to the pointer to this session */
 };
 

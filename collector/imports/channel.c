@@ -34,6 +34,9 @@
 #include <unistd.h>
 #include <zmq.h>
 
+/* A frame is lost if it is not acknowledged after so many pings that were told of a loss. The first two may have been
+ * sent before it: one that the collector had, and one on its way. */
+#define DOUBTS 3
 #define OPEN_MS 1000 /* an `open` without an answer is repeated after so long */
 #define PAUSE_NS 5000000
 /* A collector that is started here ends after so long without a session: this process has to connect by then, or it
@@ -53,13 +56,12 @@ struct channel {
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent;                                     /* the last sequence number sent */
 	uint64_t underway;                                 /* bytes sent since everything was last acknowledged */
-	uint64_t pinged;                                   /* the last sequence number sent before the last ping */
 	struct wire_ack ack;                               /* the last reply */
 	int silence;                                       /* ms waited since the last answer */
 	bool (*refused)(void *context, uint64_t sequence); /* NULL: a refusal ends the session */
 	void *context_of_refused;
-	bool begun; /* the session's first frame was answered */
-	bool doubt; /* the collector has had no memory for a frame; perhaps of another session */
+	bool begun;      /* the session's first frame was answered */
+	unsigned doubts; /* pings since the last frame, or news, that were told that a frame may have been lost */
 	bool closing;
 	bool done; /* every request was answered: the collector may take its time to end */
 };
@@ -292,18 +294,19 @@ channel_take_answer(struct channel *channel, const struct wire_frame *frame, str
 		channel->ack.credit = frame->opened.credit;
 		break;
 	case WIRE_ACK:
+		if (frame->ack.acknowledged != channel->ack.acknowledged)
+			channel->doubts = 0;
 		channel->ack = frame->ack;
-		if (channel->doubt && channel->ack.acknowledged < channel->pinged)
+		if (channel->doubts >= DOUBTS && channel->ack.acknowledged < channel->sent)
 			return error_set(
 			        error, PORTOLAN_E_REFUSED,
 			        "the collector had no memory for what was sent; try again when less is recorded, or "
 			        "give it more (portoland --max-memory)");
-		channel->doubt = false;
 		break;
 	case WIRE_ERROR:
+		/* The answer to a ping: a frame may have been lost for lack of memory, perhaps of another session. */
 		if (frame->error.code == WIRE_E_SEQUENCE && frame->error.sequence == 0) {
-			channel->doubt =
-			        true; /* the answer to a ping: the `ack` that follows says whether a frame is missing */
+			channel->doubts++;
 			return 0;
 		}
 		if (frame->error.code == WIRE_E_REFUSED && channel->refused &&
@@ -388,7 +391,6 @@ channel_wait_once(struct channel *channel, struct wire_frame *first, struct port
 		        error, PORTOLAN_E_TIMEOUT,
 		        "store %s is locked, but its collector does not answer; try again, or stop that process",
 		        channel->store);
-	channel->pinged = channel->sent;
 	return channel->begun ? channel_put(channel, &ping, error) : channel_begin_again(channel, first, error);
 }
 
@@ -409,8 +411,8 @@ channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t 
 	int result;
 
 	memcpy(channel->session, first->session, WIRE_SESSION_SIZE);
-	channel->begun = channel->doubt = channel->closing = channel->done = false;
-	channel->underway = channel->silence = 0;
+	channel->begun = channel->closing = channel->done = false;
+	channel->underway = channel->silence = channel->doubts = 0;
 	result = channel_put(channel, &frame, error);
 	while (result == 0 && !channel->begun)
 		result = channel_wait_once(channel, &frame, error);
@@ -435,6 +437,7 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 	if (result < 0)
 		return result;
 	channel->sent++;
+	channel->doubts = 0;
 	channel->underway += size;
 	return channel_put(channel, &numbered, error);
 }

@@ -265,6 +265,17 @@ who_may_have_lost_a_frame_is_told_at_its_next_ping(void **state)
 	fixture_commit(f);
 	assert_int_equal(fixture_errors(f, 1, WIRE_E_SEQUENCE), 1);
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 1);
+	/* An outage is no answer to it: who has lost nothing waits for its end. */
+	ingest_miss(&f->ingest, f->now);
+	fixture_fail_commits(1);
+	fixture_batch(f, 2, 3, 0, 4, 2, 0.25f, true);
+	fixture_commit(f);
+	fixture_forget(f);
+	fixture_ping(f, 1);
+	assert_int_equal(f->reply_count, 0);
+	fixture_wait(f, INGEST_RETRY_MS);
+	fixture_ping(f, 1);
+	assert_int_equal(fixture_last(f, 1, WIRE_ERROR)->code, WIRE_E_SEQUENCE);
 }
 
 /* An abort gives a run's number back, and the next run gets it: nothing may remain of the first. */
