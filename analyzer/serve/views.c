@@ -195,7 +195,7 @@ views_is_outdated(const struct views *views, const struct kept_view *old)
 }
 
 /* Forgets views that no request uses: those that failed, outdated ones, and, beyond VIEWS_KEPT, those that were last used
- * the longest ago. */
+ * the longest ago; but never one of which an older one is left, as that would then be shown as the newest. */
 static void
 views_forget_old(struct views *views)
 {
@@ -211,9 +211,11 @@ views_forget_old(struct views *views)
 		for (struct kept_view *kept = views->list; kept; kept = kept->next)
 			if (kept->users == 0) {
 				idle++;
-				least = !least || kept->used < least->used ? kept : least;
+				if (!views_find(kept->next, kept->run, kept->view.range) &&
+				    (!least || kept->used < least->used))
+					least = kept;
 			}
-		if (idle <= VIEWS_KEPT)
+		if (idle <= VIEWS_KEPT || !least)
 			return;
 		views_forget(views, least);
 	}
