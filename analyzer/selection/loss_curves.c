@@ -104,7 +104,8 @@ loss_curves_next(struct loss_curves *curves)
 		if (curves->next_word * WORD >= curves->block.rows) {
 			if (curves->next_block == blocks)
 				break;
-			must(store_cursor_block(curves->cursor, curves->next_block++, &curves->block, &failure));
+			must(store_cursor_epochs(curves->cursor, curves->next_block++, 0, curves->dynamics->epoch_count,
+			                         STORE_COLUMN_BIT(STORE_GOLD_PROB), &curves->block, &failure));
 			curves->next_word = 0;
 		}
 		count = read_word(curves, count);

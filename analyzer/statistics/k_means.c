@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Transposes −2 c, and above it puts the least that |c|² can be: (1 − 2 γ) |c|². False: there are centres too far away
- * for float32. */
+/* Transposes −2 c, and above it puts the least that |c|² can be: (1 − 2 γ) |c|². False: there are centres too far away,
+ * or too many, for float32. */
 static bool
 k_means_transpose(struct k_means *means)
 {
 	const size_t width = K_MEANS_PADDED(means->clusters), dimensions = means->dimensions;
-	bool fit = true;
+	bool fit = width <= K_MEANS_MOST;
 
 	memset(means->turned, 0, (dimensions + 1) * width * sizeof(*means->turned));
 	for (size_t k = 0; k < means->clusters; k++) {

@@ -5,6 +5,8 @@
  *     WIDE(name)       this width's name of a function or type
  *     LANES            floats in one register: 4, 8 or 16
  *     PLACES(away)     0 ^ away, 1 ^ away, … (LANES − 1) ^ away: the place that is so far away from each
+ *     WHERE_LESS(a, b, yes, no)    place by place: `yes` where a is less than b, else `no`
+ *     LESSER(a, b), GREATER(a, b)  place by place: the lesser and the greater of a and b
  *
  * The sums of 6 points and 2 registers of centres are held in registers. The pragmas see to that: at -O2 GCC does not
  * unroll such loops by itself, and keeps arrays in memory.
@@ -12,61 +14,50 @@
 #define PARTS 2u /* registers of centres that are worked on side by side */
 
 typedef float WIDE(floats) __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
-typedef int32_t WIDE(ints) __attribute__((vector_size(LANES * sizeof(int32_t))));
 #define FLOATS WIDE(floats)
-#define INTS WIDE(ints)
 #define SWAPPED(of, away) __builtin_shufflevector(of, of, PLACES((away) % LANES))
 
-/* The least and the second least of what the centres of each place in a vector came to so far. */
+/* What the centres of each place in a vector came to so far. */
 struct WIDE(least) {
-	FLOATS first, second;
-	INTS nearest; /* the number of the centre of `first` */
+	FLOATS first, second; /* the least, and the second least */
+	FLOATS nearest;       /* the number of the centre of `first` */
 };
 
+INLINE void
+WIDE(take)(struct WIDE(least) * least, FLOATS now, FLOATS numbers)
+{
+	least->second = LESSER(least->second, GREATER(least->first, now));
+	least->nearest = WHERE_LESS(now, least->first, numbers, least->nearest);
+	least->first = LESSER(least->first, now);
+}
+
+#define JOIN(all, away) (all) = LESSER(all, SWAPPED(all, away))
+
+/* The least of all places, which each place then has. */
 INLINE FLOATS
-WIDE(choose)(INTS mask, FLOATS yes, FLOATS no)
-{
-	return (FLOATS)(((INTS)yes & mask) | ((INTS)no & ~mask));
-}
-
-INLINE void
-WIDE(take)(struct WIDE(least) * least, FLOATS now, int32_t from)
-{
-	const INTS better = now < least->first;
-
-	least->second = WIDE(choose)(now < least->second, now, least->second);
-	least->second = WIDE(choose)(better, least->first, least->second);
-	least->first = WIDE(choose)(better, now, least->first);
-	least->nearest = (((INTS){PLACES(0)} + from) & better) | (least->nearest & ~better);
-}
-
-/* Joins each place with another one. Of two that are equally near, either. */
-INLINE void
-WIDE(join)(struct WIDE(least) * least, FLOATS first, FLOATS second, INTS nearest)
-{
-	const INTS better = first < least->first;
-	const FLOATS larger = WIDE(choose)(better, least->first, first);
-
-	least->second = WIDE(choose)(second < least->second, second, least->second);
-	least->second = WIDE(choose)(larger < least->second, larger, least->second);
-	least->first = WIDE(choose)(better, first, least->first);
-	least->nearest = (nearest & better) | (least->nearest & ~better);
-}
-
-#define JOIN(least, away)                                                                                              \
-	WIDE(join)                                                                                                     \
-	(least, SWAPPED((least)->first, away), SWAPPED((least)->second, away), SWAPPED((least)->nearest, away))
-
-/* Finds what is least over all places, which then each place has. */
-INLINE void
-WIDE(join_all)(struct WIDE(least) * least)
+WIDE(least_of_all)(FLOATS all)
 {
 	if (LANES > 8)
-		JOIN(least, 8);
+		JOIN(all, 8);
 	if (LANES > 4)
-		JOIN(least, 4);
-	JOIN(least, 2);
-	JOIN(least, 1);
+		JOIN(all, 4);
+	JOIN(all, 2);
+	JOIN(all, 1);
+	return all;
+}
+
+/* Finds what is least over all places. Where several places have the same least value, the lowest of their numbers is the
+ * nearest centre's, and the second least value is the same. */
+INLINE void
+WIDE(join)(struct WIDE(least) * least)
+{
+	const FLOATS first = WIDE(least_of_all)(least->first);
+	const FLOATS numbers = WHERE_LESS(first, least->first, FLT_MAX + (FLOATS){0}, least->nearest);
+	const FLOATS nearest = WIDE(least_of_all)(numbers);
+
+	least->second = WIDE(least_of_all)(WHERE_LESS(nearest, numbers, least->first, least->second));
+	least->first = first;
+	least->nearest = nearest;
 }
 
 /* |x|², summed in any order. */
@@ -74,16 +65,22 @@ INLINE float
 WIDE(square)(const float *point, size_t dimensions)
 {
 	FLOATS sums = {0};
-	float sum = 0;
+	floats fours = {0};
 	size_t d = 0;
 
 	for (; d + LANES <= dimensions; d += LANES)
 		sums += *(const FLOATS *)(point + d) * *(const FLOATS *)(point + d);
+	for (; d + 4 <= dimensions; d += 4)
+		fours += *(const floats *)(point + d) * *(const floats *)(point + d);
 	for (; d < dimensions; d++)
-		sum += point[d] * point[d];
-	for (unsigned i = 0; i < LANES; i += 4)
-		sum += (sums[i] + sums[i + 1]) + (sums[i + 2] + sums[i + 3]);
-	return sum;
+		fours[0] += point[d] * point[d];
+	if (LANES > 8)
+		sums += SWAPPED(sums, 8);
+	if (LANES > 4)
+		sums += SWAPPED(sums, 4);
+	for (unsigned i = 0; i < 4; i++)
+		fours[i] += sums[i];
+	return (fours[0] + fours[1]) + (fours[2] + fours[3]);
 }
 
 /* Takes into account for each point the centres from `from` on, `parts` registers of them. */
@@ -113,7 +110,7 @@ WIDE(take_centres)(const float *turned, size_t width, size_t from, unsigned part
 	for (unsigned p = 0; p < K_MEANS_POINTS; p++) {
 #pragma GCC unroll 2
 		for (unsigned part = 0; part < parts; part++)
-			WIDE(take)(&least[p], sums[p][part], (int32_t)(from + part * LANES));
+			WIDE(take)(&least[p], sums[p][part], (FLOATS){PLACES(0)} + (float)(from + part * LANES));
 	}
 }
 
@@ -145,7 +142,7 @@ WIDE(search)(const float *turned, size_t clusters, size_t dimensions, const floa
 		const float square = WIDE(square)(points[p], dimensions);
 		double margin;
 
-		WIDE(join_all)(&least[p]);
+		WIDE(join)(&least[p]);
 		nearest[p] = (uint32_t)least[p].nearest[0];
 		margin = error * (4 * (double)turned[nearest[p]] + 2 * (double)square) + TINY;
 		sure |= (unsigned)(square < K_MEANS_LARGE &&
@@ -157,6 +154,11 @@ WIDE(search)(const float *turned, size_t clusters, size_t dimensions, const floa
 
 #undef PARTS
 #undef FLOATS
-#undef INTS
 #undef SWAPPED
 #undef JOIN
+#undef WIDE
+#undef LANES
+#undef PLACES
+#undef WHERE_LESS
+#undef LESSER
+#undef GREATER

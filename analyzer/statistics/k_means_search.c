@@ -16,29 +16,36 @@
 
 #include <portolan/widths.h>
 
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define WITH_WIDE
+#include <immintrin.h>
+#endif
+
 #define TINY 1e-30 /* more than what is lost where products are too small for float32 */
 #define PLACES_4(from, away) (from) ^ (away), ((from) + 1) ^ (away), ((from) + 2) ^ (away), ((from) + 3) ^ (away)
 #define PLACES_8(from, away) PLACES_4(from, away), PLACES_4((from) + 4, away)
 
+typedef float floats __attribute__((vector_size(16), aligned(4), may_alias)); /* four of them */
+typedef int32_t ints __attribute__((vector_size(16)));
+
 #define WIDE(name) narrow_##name
 #define LANES 4u
 #define PLACES(away) PLACES_4(0, away)
+#define WHERE_LESS(a, b, yes, no) ((floats)(((ints)(yes) & ((a) < (b))) | ((ints)(no) & ~((a) < (b)))))
+#define LESSER(a, b) WHERE_LESS(a, b, a, b)
+#define GREATER(a, b) WHERE_LESS(a, b, b, a)
 #include "k_means_lanes.h"
-#undef WIDE
-#undef LANES
-#undef PLACES
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WITH_WIDE
+#ifdef WITH_WIDE
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #define WIDE(name) avx2_##name
 #define LANES 8u
 #define PLACES(away) PLACES_8(0, away)
+#define WHERE_LESS(a, b, yes, no) ((FLOATS)_mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ)))
+#define LESSER(a, b) ((FLOATS)_mm256_min_ps(a, b))
+#define GREATER(a, b) ((FLOATS)_mm256_max_ps(a, b))
 #include "k_means_lanes.h"
-#undef WIDE
-#undef LANES
-#undef PLACES
 #pragma GCC pop_options
 
 #pragma GCC push_options
@@ -46,10 +53,10 @@
 #define WIDE(name) avx512_##name
 #define LANES 16u
 #define PLACES(away) PLACES_8(0, away), PLACES_8(8, away)
+#define WHERE_LESS(a, b, yes, no) ((FLOATS)_mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), yes))
+#define LESSER(a, b) ((FLOATS)_mm512_min_ps(a, b))
+#define GREATER(a, b) ((FLOATS)_mm512_max_ps(a, b))
 #include "k_means_lanes.h"
-#undef WIDE
-#undef LANES
-#undef PLACES
 #pragma GCC pop_options
 #endif
 

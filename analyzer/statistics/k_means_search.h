@@ -11,8 +11,9 @@
 
 #define K_MEANS_LANES 16u /* the number of centres is padded to a multiple of this */
 #define K_MEANS_PADDED(clusters) (((clusters) + K_MEANS_LANES - 1) / K_MEANS_LANES * K_MEANS_LANES)
-#define K_MEANS_POINTS 6u   /* points that are worked on side by side, as k_means_lanes.h says, too */
-#define K_MEANS_LARGE 1e30f /* squares up to this are added and multiplied without reaching infinity */
+#define K_MEANS_POINTS 6u                 /* points that are worked on side by side, as k_means_lanes.h says, too */
+#define K_MEANS_LARGE 1e30f               /* squares up to this are added and multiplied without reaching infinity */
+#define K_MEANS_MOST (1u << FLT_MANT_DIG) /* centres: up to this, float32 holds the number of each */
 
 /* γ: see the head of k_means_search.c. */
 static inline double

@@ -254,6 +254,30 @@ check_nearest_centres(unsigned lanes)
 	}
 }
 
+/* Where one centre is clearly nearer than all others, float32 is certain of it: else the search would be of no use. */
+static void
+check_certainty(unsigned lanes)
+{
+	enum { CENTRES = 37 };
+	static float room[2 * K_MEANS_PADDED(CENTRES)];
+	double centres[CENTRES];
+	size_t sizes[CENTRES];
+	struct k_means means = {1, CENTRES, centres, room, sizes, lanes};
+	const uint32_t rows[K_MEANS_POINTS] = {0, 1, 2, 3, 4, 5};
+	const float points[K_MEANS_POINTS] = {0.25f, 35.75f, 16.25f, 18.75f, 3.5f, 30.25f};
+	const float *each[K_MEANS_POINTS];
+	uint32_t labels[K_MEANS_POINTS], found[K_MEANS_POINTS];
+
+	for (uint32_t k = 0; k < CENTRES; k++)
+		centres[k] = k;
+	for (uint32_t p = 0; p < K_MEANS_POINTS; p++)
+		each[p] = points + p;
+	k_means_assign(&means, points, rows, K_MEANS_POINTS, labels);                    /* turns the centres */
+	assert_int_equal(k_means_search_by(lanes)(room, CENTRES, 1, each, found), 0x2f); /* 3.5 is between two */
+	for (uint32_t p = 0; p < K_MEANS_POINTS; p++)
+		assert_true(p == 4 || found[p] == labels[p]);
+}
+
 /* In registers of every width that this processor has. */
 static void
 test_nearest_centres(void **state)
@@ -265,8 +289,10 @@ test_nearest_centres(void **state)
 	assert_non_null(k_means_search_by(4));
 	assert_null(k_means_search_by(5));
 	for (size_t i = 0; i < sizeof(lanes) / sizeof(*lanes); i++)
-		if (k_means_search_by(lanes[i]))
+		if (k_means_search_by(lanes[i])) {
 			check_nearest_centres(lanes[i]);
+			check_certainty(lanes[i]);
+		}
 }
 
 int
