@@ -373,69 +373,77 @@ time_store(const char *store, const char *name, unsigned threads, unsigned repea
 	return 0;
 }
 
-/* Adds up the logarithms of a block's distributions, which are complete. */
+/* What is added up over the blocks of some columns. */
+typedef double block_sum(const struct store_block *block, uint64_t columns);
+
 static double
-sum_logarithms(const struct dynamics *run, const struct store_block *block)
+sum_nothing(const struct store_block *block, uint64_t columns)
+{
+	(void)block;
+	(void)columns;
+	return 0;
+}
+
+/* The losses, as `select --by s2l` has them: logarithms in float32. */
+static double
+sum_losses(const struct store_block *block, uint64_t columns)
+{
+	float sum = 0;
+
+	(void)columns;
+	for (size_t e = 0; e < block->epoch_count; e++) {
+		const float *p = store_block_values(block, e, STORE_GOLD_PROB)->values;
+
+		for (uint32_t row = 0; row < block->rows; row++)
+			sum += logf(p[row] + FLT_MIN);
+	}
+	return (double)sum;
+}
+
+/* The logarithms of distributions, which are complete. */
+static double
+sum_logarithms(const struct store_block *block, uint64_t columns)
 {
 	double sum = 0;
 
 	for (size_t e = 0; e < block->epoch_count; e++)
-		for (size_t c = 0; c < run->class_count; c++) {
-			const float *p = store_block_values(block, e, run->classes[c])->values;
+		for (unsigned c = 0; c < STORE_COLUMN_MAX; c++) {
+			const float *p = store_block_values(block, e, c)->values;
 
-			for (uint32_t row = 0; row < block->rows; row++)
+			for (uint32_t row = 0; row < block->rows && columns >> c & 1; row++)
 				sum += log((double)p[row] + 1e-8);
 		}
 	return sum;
 }
 
-static int
-time_logarithms(const char *store, const char *name)
+/* The columns of the run's distributions. */
+static uint64_t
+find_distributions(const char *store, const char *name)
 {
 	const struct run_query query = {.store = store, .epoch_to = UINT32_MAX, .threads = 1};
 	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_TDDS)};
-	struct store_snapshot_options distributions = {.epoch_to = UINT32_MAX};
-	struct store_snapshot *snapshot;
-	struct store_cursor *cursor;
 	struct portolan_error error;
 	struct dynamics run;
-	double sum = 0, begin;
+	uint64_t columns = 0;
 
 	if (dynamics_open(&run, &query, name, &request, &error) < 0)
 		errx(1, "%s", error.message);
 	for (size_t c = 0; c < run.class_count; c++)
-		distributions.columns |= UINT64_C(1) << run.classes[c];
-	if (store_snapshot_open(run.store, name, &distributions, &snapshot, &error) < 0 ||
-	    store_cursor_open(snapshot, &cursor, &error) < 0)
-		errx(1, "%s", error.message);
-	begin = processor();
-	for (size_t b = 0; b < store_snapshot_blocks(snapshot); b++) {
-		struct store_block block;
-
-		if (store_cursor_block(cursor, b, &block, &error) < 0)
-			errx(1, "%s", error.message);
-		sum += sum_logarithms(&run, &block);
-	}
-	begin = processor() - begin;
-	store_cursor_close(cursor);
-	store_snapshot_close(snapshot);
+		columns |= STORE_COLUMN_BIT(run.classes[c]);
 	dynamics_free(&run);
-	printf("%.9f %g\n", begin, sum);
-	return 0;
+	return columns;
 }
 
-/* The processor seconds of one read of gold_prob, and of the logarithm of each, if asked for. */
+/* Prints the processor seconds of one read of some columns, and of what is added up over them. */
 static int
-print_losses(const char *store, const char *name, bool logarithms)
+time_reading(const char *store, const char *name, uint64_t columns, block_sum *sum_block)
 {
-	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX,
-	                                               .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
+	const struct store_snapshot_options options = {.epoch_to = UINT32_MAX, .columns = columns};
 	struct store_snapshot *snapshot;
 	struct store_cursor *cursor;
 	struct portolan_error error;
 	struct store *opened;
-	float sum = 0;
-	double begin;
+	double sum = 0, begin;
 
 	if (store_open(store, &opened, &error) < 0 ||
 	    store_snapshot_open(opened, name, &options, &snapshot, &error) < 0 ||
@@ -447,14 +455,9 @@ print_losses(const char *store, const char *name, bool logarithms)
 
 		if (store_cursor_block(cursor, b, &block, &error) < 0)
 			errx(1, "%s", error.message);
-		for (size_t e = 0; e < block.epoch_count && logarithms; e++) {
-			const float *p = store_block_values(&block, e, STORE_GOLD_PROB)->values;
-
-			for (uint32_t row = 0; row < block.rows; row++)
-				sum += logf(p[row] + FLT_MIN);
-		}
+		sum += sum_block(&block, columns);
 	}
-	printf("%.9f %g\n", processor() - begin, (double)sum);
+	printf("%.9f %g\n", processor() - begin, sum);
 	store_cursor_close(cursor);
 	store_snapshot_close(snapshot);
 	store_close(opened);
@@ -518,9 +521,11 @@ main(int argc, char **argv)
 		return time_store(argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 10),
 		                  (unsigned)strtoul(argv[5], NULL, 10));
 	if (argc == 4 && strcmp(argv[1], "logarithms") == 0)
-		return time_logarithms(argv[2], argv[3]);
-	if (argc == 4 && (strcmp(argv[1], "read") == 0 || strcmp(argv[1], "losses") == 0))
-		return print_losses(argv[2], argv[3], strcmp(argv[1], "losses") == 0);
+		return time_reading(argv[2], argv[3], find_distributions(argv[2], argv[3]), sum_logarithms);
+	if (argc == 4 && strcmp(argv[1], "read") == 0)
+		return time_reading(argv[2], argv[3], STORE_COLUMN_BIT(STORE_GOLD_PROB), sum_nothing);
+	if (argc == 4 && strcmp(argv[1], "losses") == 0)
+		return time_reading(argv[2], argv[3], STORE_COLUMN_BIT(STORE_GOLD_PROB), sum_losses);
 	if (argc == 3 && strcmp(argv[1], "products") == 0)
 		return print_products(strtoull(argv[2], NULL, 10));
 	errx(2,

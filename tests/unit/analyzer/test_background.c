@@ -4,8 +4,7 @@
 
 #include "serve/background.h"
 
-#include "remove_folder.h"
-#include "store_fixture.h"
+#include "two_stores.h"
 
 #include <portolan/clock.h>
 
@@ -15,9 +14,7 @@
 
 #define PATIENCE_S 60.0
 
-static struct fixture *first, *second; /* stores, each with a run "r" */
-static char folder[] = "/tmp/portolan-background-XXXXXX";
-static char place[64]; /* a link to the directory of one of the two */
+static struct two_stores two; /* each with a run "r" */
 
 /* Does what the word says, as a command of portolan that is asked for JSON. */
 static int
@@ -42,39 +39,12 @@ act(const char *what)
 	return 0;
 }
 
-static void
-put(const struct fixture *fixture)
-{
-	char beside[80];
-
-	snprintf(beside, sizeof(beside), "%s-new", place);
-	assert_int_equal(symlink(fixture_directory(fixture), beside), 0);
-	assert_int_equal(rename(beside, place), 0);
-}
-
-static struct fixture *
-make_store(void)
-{
-	static const uint64_t ids[] = {0, 1};
-	static const float p[] = {0.25f, 0.75f};
-	struct fixture *fixture = fixture_new();
-	uint32_t number = fixture_run(fixture, "r", 0, NULL, 0);
-
-	fixture_log(fixture, number, &(struct fixture_batch){.n = 2, .ids = ids, .gold_prob = p});
-	fixture_end(fixture, number);
-	fixture_close(fixture);
-	return fixture;
-}
-
 static int
 setup(void **state)
 {
 	(void)state;
-	first = make_store();
-	second = make_store();
-	assert_non_null(mkdtemp(folder));
-	snprintf(place, sizeof(place), "%s/store", folder);
-	put(first);
+	two_stores_open(&two, two_stores_make("r", 1), two_stores_make("r", 1));
+	two_stores_put(&two, two.first);
 	return 0;
 }
 
@@ -82,10 +52,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	remove_folder(folder);
-	fixture_free(first);
-	fixture_free(second);
-	return 0;
+	return two_stores_remove(&two);
 }
 
 /* What is said of the command, which may be running. The caller's to release. */
@@ -150,7 +117,7 @@ check_answer(struct background *background, bool is_anew)
 static void
 test_ends(void **state)
 {
-	struct open_stores *stores = open_stores_new(place);
+	struct open_stores *stores = open_stores_new(two.place);
 	struct background *background = background_new(stores);
 	long long process = check_answer(background, false);
 
@@ -174,21 +141,21 @@ test_ends(void **state)
 static void
 test_overwritten(void **state)
 {
-	struct open_stores *stores = open_stores_new(place);
+	struct open_stores *stores = open_stores_new(two.place);
 	struct background *background = background_new(stores);
 	long long process = check_answer(background, false);
 	json_t *said;
 
 	(void)state;
-	put(second);
+	two_stores_put(&two, two.second);
 	said = ask(background, "answers", false);
 	assert_string_equal(json_string_value(json_object_get(said, "state")), "making");
 	json_decref(said);
 	assert_true(check_answer(background, false) != process);
-	assert_int_equal(unlink(place), 0);
+	assert_int_equal(unlink(two.place), 0);
 	assert_true(check_answer(background, false) !=
 	            process); /* nothing is known of the run: what was made is kept */
-	put(first);
+	two_stores_put(&two, two.first);
 	background_free(background);
 	open_stores_free(stores);
 }
@@ -197,7 +164,7 @@ test_overwritten(void **state)
 static void
 test_without_status(void **state)
 {
-	struct open_stores *stores = open_stores_new(place);
+	struct open_stores *stores = open_stores_new(two.place);
 	struct background *background = background_new(stores);
 
 	(void)state;

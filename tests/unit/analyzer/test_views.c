@@ -4,52 +4,18 @@
 #include "serve/settings.h"
 #include "serve/views.h"
 
-#include "remove_folder.h"
-#include "store_fixture.h"
-
-#include <unistd.h>
+#include "two_stores.h"
 
 #define PATIENCE_MS 30000
 
-static struct fixture *shorter, *longer; /* stores, each with the run "r", of two epochs and of three */
-static char folder[] = "/tmp/portolan-views-XXXXXX";
-static char place[64]; /* a link to the directory of one of the two */
-
-static void
-put(const struct fixture *fixture)
-{
-	char beside[80];
-
-	snprintf(beside, sizeof(beside), "%s-new", place);
-	assert_int_equal(symlink(fixture_directory(fixture), beside), 0);
-	assert_int_equal(rename(beside, place), 0);
-}
-
-static struct fixture *
-make_store(uint32_t epochs)
-{
-	static const uint64_t ids[] = {0, 1};
-	static const float p[] = {0.25f, 0.75f};
-	struct fixture *fixture = fixture_new();
-	uint32_t number = fixture_run(fixture, "r", 0, NULL, 0);
-
-	for (uint32_t epoch = 0; epoch < epochs; epoch++)
-		fixture_log(fixture, number,
-		            &(struct fixture_batch){.epoch = epoch, .n = 2, .ids = ids, .gold_prob = p});
-	fixture_end(fixture, number);
-	fixture_close(fixture);
-	return fixture;
-}
+static struct two_stores two; /* with the run "r": at first of two epochs, then of three */
 
 static int
 setup(void **state)
 {
 	(void)state;
-	shorter = make_store(2);
-	longer = make_store(3);
-	assert_non_null(mkdtemp(folder));
-	snprintf(place, sizeof(place), "%s/store", folder);
-	put(shorter);
+	two_stores_open(&two, two_stores_make("r", 2), two_stores_make("r", 3));
+	two_stores_put(&two, two.first);
 	return 0;
 }
 
@@ -57,9 +23,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	fixture_free(shorter);
-	fixture_free(longer);
-	return remove_folder(folder);
+	return two_stores_remove(&two);
 }
 
 static const struct view *
@@ -79,9 +43,9 @@ static void
 test_never_goes_back(void **state)
 {
 	static const char *const ranges[] = {"0:1", "0:2", "1:2", "1:3", "2:3", "0:3"};
-	const struct run_query query = {.store = place, .epoch_to = UINT32_MAX, .threads = 1};
+	const struct run_query query = {.store = two.place, .epoch_to = UINT32_MAX, .threads = 1};
 	const struct server_settings settings = {.query = &query};
-	struct open_stores *stores = open_stores_new(place);
+	struct open_stores *stores = open_stores_new(two.place);
 	struct portolan_error error = {0};
 	const struct view *held, *view;
 	struct run_datas *datas;
@@ -93,7 +57,7 @@ test_never_goes_back(void **state)
 	views = views_new(stores, datas, &query);
 	held = take(views, NULL);
 	assert_int_equal(held->dynamics.epoch_count, 2);
-	put(longer);
+	two_stores_put(&two, two.second);
 	epochs = 2;
 	for (int waited = 0; epochs == 2 && waited < PATIENCE_MS; waited++) {
 		usleep(1000);
