@@ -4,9 +4,9 @@
  *
  *     WIDE(name)       this width's name of a function or type
  *     LANES            floats in one register: 4, 8 or 16
- *     PLACES(away)     0 ^ away, 1 ^ away, … (LANES − 1) ^ away: the place that is so far away from each
+ *     PLACES(away)     0 ^ away, 1 ^ away, … (LANES − 1) ^ away: each place changes with the one that this names
  *     WHERE_LESS(a, b, yes, no)    place by place: `yes` where a is less than b, else `no`
- *     LESSER(a, b), GREATER(a, b)  place by place: the lesser and the greater of a and b
+ *     LESSER(a, b), GREATER(a, b)  place by place: the lesser and the greater of a and b; where a is NaN, LESSER is b
  *
  * The sums of 6 points and 2 registers of centres are held in registers. The pragmas see to that: at -O2 GCC does not
  * unroll such loops by itself, and keeps arrays in memory.
@@ -23,12 +23,13 @@ struct WIDE(least) {
 	FLOATS nearest;       /* the number of the centre of `first` */
 };
 
+/* NaN, which infinite products can add up to, is not taken: `nearest` is the number of a centre in any case. */
 INLINE void
 WIDE(take)(struct WIDE(least) * least, FLOATS now, FLOATS numbers)
 {
-	least->second = LESSER(least->second, GREATER(least->first, now));
+	least->second = LESSER(GREATER(least->first, now), least->second);
 	least->nearest = WHERE_LESS(now, least->first, numbers, least->nearest);
-	least->first = LESSER(least->first, now);
+	least->first = LESSER(now, least->first);
 }
 
 #define JOIN(all, away) (all) = LESSER(all, SWAPPED(all, away))
@@ -46,8 +47,8 @@ WIDE(least_of_all)(FLOATS all)
 	return all;
 }
 
-/* Finds what is least over all places. Where several places have the same least value, the lowest of their numbers is the
- * nearest centre's, and the second least value is the same. */
+/* Finds what is least over all places. Several places may have the same least value. The lowest of their numbers is then
+ * `nearest`, and `second` equals `first`. */
 INLINE void
 WIDE(join)(struct WIDE(least) * least)
 {

@@ -219,39 +219,38 @@ nearest_centre(const struct k_means *means, const float *point)
 }
 
 /* Points near to, upon and far from centres, some of which are the same or nearly so; of common sizes, and of those that
- * float32 has no squares for. */
+ * float32 has no squares for. Those far away have three coordinates each. */
 static void
-check_nearest_centres(unsigned lanes)
+check_nearest_centres(unsigned lanes, size_t dimensions, double size, bool far, uint64_t seed)
 {
-	enum { POINTS = 503, CENTRES = 53, DIMENSIONS = 7 };
-	static const double sizes_tried[] = {1, 1e-3, 90, 1e-25, 1e15, 1e25, 1e37};
+	enum { POINTS = 503, CENTRES = 53, DIMENSIONS = 47 };
+	static const double nearly[] = {0, 1e-12, 1e-8, 1e-7, 1e-5};
 	static float points[POINTS * DIMENSIONS], room[(DIMENSIONS + 1) * K_MEANS_PADDED(CENTRES)];
 	static double centres[CENTRES * DIMENSIONS];
 	size_t sizes[CENTRES];
-	struct k_means means = {DIMENSIONS, CENTRES, centres, room, sizes, lanes};
+	struct k_means means = {dimensions, CENTRES, centres, room, sizes, lanes};
 	uint32_t rows[POINTS], labels[POINTS];
 	struct random_state random;
 
-	random_seed(&random, 1);
-	for (size_t s = 0; s < sizeof(sizes_tried) / sizeof(*sizes_tried); s++) {
-		for (uint32_t i = 0; i < POINTS; i++)
-			for (size_t d = 0; d < DIMENSIONS; d++)
-				points[i * DIMENSIONS + d] =
-				        (float)(sizes_tried[s] * (double)(random_below(&random, 5) + (i % 3 > 0)) *
-				                (i % 2 ? 1 : 1 + 1e-7 * (double)random_below(&random, 4)));
-		for (uint32_t k = 0; k < CENTRES; k++)
-			for (size_t d = 0; d < DIMENSIONS;
-			     d++) /* each third one is nearly or quite as the one before */
-				centres[k * DIMENSIONS + d] =
-				        k % 3 == 2 ? centres[(k - 1) * DIMENSIONS + d] *
-				                             (1 + 1e-12 * (double)random_below(&random, 2))
-				                   : (double)points[k * 9 * DIMENSIONS + d];
-		for (uint32_t i = 0; i < POINTS; i++)
-			rows[i] = (i * 5) % POINTS;
-		k_means_assign(&means, points, rows, POINTS, labels);
-		for (uint32_t i = 0; i < POINTS; i++)
-			assert_int_equal(labels[i], nearest_centre(&means, points + rows[i] * DIMENSIONS));
-	}
+	random_seed(&random, seed);
+	for (uint32_t i = 0; i < POINTS; i++)
+		for (size_t d = 0; d < dimensions; d++)
+			points[i * dimensions + d] = (float)(size * (double)(random_below(&random, 5) + (i % 3 > 0)) *
+			                                     (i % 2 ? 1 : 1 + 1e-7 * (double)random_below(&random, 4)));
+	for (uint32_t k = 0; k < CENTRES; k++)
+		for (size_t d = 0; d < dimensions; d++) /* each third one is nearly or quite as the one before */
+			centres[k * dimensions + d] =
+			        k % 3 == 2 ? centres[(k - 1) * dimensions + d] * (1 + nearly[random_below(&random, 5)])
+			                   : (double)points[k * 9 * dimensions + d];
+	for (uint32_t i = 0; i < POINTS && far && size < 1e33; i++) /* to be finite yet */
+		for (size_t d = 0; d < dimensions; d++)
+			points[i * dimensions + d] *=
+			        (d + i) % dimensions < 3 ? 1e5f + (float)random_below(&random, 99991) : 0;
+	for (uint32_t i = 0; i < POINTS; i++)
+		rows[i] = (i * 5) % POINTS;
+	k_means_assign(&means, points, rows, POINTS, labels);
+	for (uint32_t i = 0; i < POINTS; i++)
+		assert_int_equal(labels[i], nearest_centre(&means, points + rows[i] * dimensions));
 }
 
 /* Where one centre is clearly nearer than all others, float32 is certain of it: else the search would be of no use. */
@@ -278,11 +277,55 @@ check_certainty(unsigned lanes)
 		assert_true(p == 4 || found[p] == labels[p]);
 }
 
+/* Of points and centres of very different sizes, float32 gives infinities and no numbers, of either sign: it is certain of
+ * nothing then, and names a centre that there is. In the first turn, one half of the centres gives no number, and then the
+ * other half infinity; in the second, one centre gives −infinity, and another one is nearer. */
+static void
+check_infinities(unsigned lanes)
+{
+	enum { CENTRES = 33, POINTS = 200 };
+	static const double large[] = {0, 5, -5, 1e19, 1.5e19, -3e14}, huge[] = {0, 3e38, -3e38, 1.2e19, -1e25, 1};
+	static float room[3 * K_MEANS_PADDED(CENTRES)], points[2 * POINTS];
+	double centres[2 * CENTRES];
+	size_t sizes[CENTRES];
+	struct k_means means = {2, CENTRES, centres, room, sizes, lanes};
+	const float *each[K_MEANS_POINTS];
+	uint32_t rows[POINTS], labels[POINTS], found[K_MEANS_POINTS];
+	struct random_state random;
+
+	random_seed(&random, 2);
+	for (unsigned turn = 0; turn < 22; turn++) {
+		for (uint32_t k = 0; k < 2 * CENTRES; k++)
+			centres[k] = turn == 0   ? (k % 2 || k < CENTRES ? 5 : 0)
+			             : turn == 1 ? (k % 2   ? 0
+			                            : k > 0 ? 1e19
+			                                    : 1.5e19)
+			                         : large[random_below(&random, 6)];
+		for (uint32_t i = 0; i < 2 * POINTS; i++)
+			points[i] = (float)(turn == 0   ? (i % 2 ? -3e38 : 3e38)
+			                    : turn == 1 ? (i % 2 ? 0 : 1.2e19)
+			                                : huge[random_below(&random, 6)]);
+		for (uint32_t i = 0; i < POINTS; i++)
+			rows[i] = i;
+		k_means_assign(&means, points, rows, POINTS, labels);
+		for (uint32_t i = 0; i < POINTS; i++)
+			assert_int_equal(labels[i], nearest_centre(&means, points + 2 * i));
+		for (uint32_t i = 0; i + K_MEANS_POINTS <= POINTS; i += K_MEANS_POINTS) {
+			for (uint32_t p = 0; p < K_MEANS_POINTS; p++)
+				each[p] = points + 2 * (i + p);
+			k_means_search_by(lanes)(room, CENTRES, 2, each, found);
+			for (uint32_t p = 0; p < K_MEANS_POINTS; p++)
+				assert_true(found[p] < CENTRES);
+		}
+	}
+}
+
 /* In registers of every width that this processor has. */
 static void
 test_nearest_centres(void **state)
 {
 	static const unsigned lanes[] = {0, 4, 8, 16};
+	static const double sizes[] = {1, 1e-3, 90, 1e-25, 1e-22, 1e15, 1e25, 1e32, 1e37};
 
 	(void)state;
 	assert_non_null(k_means_search_by(0));
@@ -290,8 +333,12 @@ test_nearest_centres(void **state)
 	assert_null(k_means_search_by(5));
 	for (size_t i = 0; i < sizeof(lanes) / sizeof(*lanes); i++)
 		if (k_means_search_by(lanes[i])) {
-			check_nearest_centres(lanes[i]);
+			for (unsigned which = 0; which < 8 * sizeof(sizes) / sizeof(*sizes); which++) {
+				check_nearest_centres(lanes[i], 7, sizes[which / 8], which % 2, which);
+				check_nearest_centres(lanes[i], 47, sizes[which / 8], which % 2, which);
+			}
 			check_certainty(lanes[i]);
+			check_infinities(lanes[i]);
 		}
 }
 
