@@ -353,6 +353,10 @@ class Page(unittest.TestCase):
             "| first / b | 1 [1 … 1] | more | `tools/bench log_call` |\n\n"
             "Without figures, or not with all:\n\n- `hooks`: absent: it needs torch.\n"
             f"- not in the file: {', '.join(f'`{name}`' for name in unasked)}.\n\n`log_call`: a peer of our own.\n"))
+        many = [figure(f"{k} / b", ratio, aim=aim) for k, (ratio, aim) in enumerate(((1, "≤ 2"), (3, "≥ 2"), (2.2, "≥ 2"), (9, "≤ 2"), (0, "≤ 2"), (0.5, "≤ 1")))]
+        self.assertEqual([(one["ratio"], of) for one, of in page.shown(document(*many))], [(2.2, 5), (9, 1)])
+        self.assertEqual([(one["ratio"], of) for one, of in page.shown(document(*many[1:]))], [(3, 1), (2.2, 1), (9, 1), (0, 1), (0.5, 1)])
+        self.assertIn("| 2 / b | 2.2 [2.2 … 2.2] | ≥ 2; the nearest to its aim of 5 that are met |", page.made_from(document(*many)))
         self.assertEqual(page.filled(f"above\n{page.BEGIN}old\n{page.END}below\n", document()).count("old"), 0)
         with self.assertRaises(ValueError):
             page.filled("no marks\n", document())
