@@ -1,6 +1,6 @@
 """`portolan metrics --state` when one epoch came after E old ones, against `portolan metrics` of all E + 1: the processor time of both processes.
 
-1,000,000 examples, 10 and 100 old epochs, npy to a file. The state is read, continued and written anew each time, as in a training that asks
+1,000,000 examples, 10, 30 and 100 old epochs, npy to a file. The state is read, continued and written anew each time, as in a training that asks
 after each epoch.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 import harness
 import metrics
 
-EXAMPLES, OLD = 1_000_000, (10, 100)
+EXAMPLES, OLD = 1_000_000, (10, 30, 100)
 
 
 def observations():
