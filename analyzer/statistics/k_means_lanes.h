@@ -4,7 +4,7 @@
  *
  *     WIDE(name)       this width's name of a function or type
  *     LANES            floats in one register: 4, 8 or 16
- *     PLACES(away)     0 ^ away, 1 ^ away, … (LANES − 1) ^ away: each place changes with the one that this names
+ *     PLACES(away)     0 ^ away, 1 ^ away, … (LANES − 1) ^ away: the place that each one is swapped with
  *     WHERE_LESS(a, b, yes, no)    place by place: `yes` where a is less than b, else `no`
  *     LESSER(a, b), GREATER(a, b)  place by place: the lesser and the greater of a and b; where a is NaN, LESSER is b
  *

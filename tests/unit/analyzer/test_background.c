@@ -42,17 +42,7 @@ act(const char *what)
 static int
 setup(void **state)
 {
-	(void)state;
-	two_stores_open(&two, two_stores_make("r", 1), two_stores_make("r", 1));
-	two_stores_put(&two, two.first);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	return two_stores_remove(&two);
+	return two_stores_setup(state, &two, two_stores_make("r", 1), two_stores_make("r", 1));
 }
 
 /* What is said of the command, which may be running. The caller's to release. */
@@ -184,5 +174,5 @@ main(int count, char *words[])
 	        cmocka_unit_test(test_without_status),
 	};
 
-	return count > 1 ? act(words[1]) : cmocka_run_group_tests(tests, setup, teardown);
+	return count > 1 ? act(words[1]) : cmocka_run_group_tests(tests, setup, two_stores_teardown);
 }

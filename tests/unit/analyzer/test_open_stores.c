@@ -34,16 +34,7 @@ __wrap_stat64(const char *path, struct stat *status)
 static int
 setup(void **state)
 {
-	(void)state;
-	two_stores_open(&two, two_stores_make("first", 1), two_stores_make("second", 1));
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	return two_stores_remove(&two);
+	return two_stores_setup(state, &two, two_stores_make("first", 1), two_stores_make("second", 1));
 }
 
 /* Takes the store, which must be this one; it must be returned. */
@@ -75,7 +66,6 @@ test_another_store(void **state)
 	uint32_t number;
 
 	(void)state;
-	two_stores_put(&two, two.first);
 	stores = open_stores_new(two.place);
 	assert_non_null(stores);
 	before = take(stores, two.first);
@@ -123,5 +113,5 @@ main(void)
 	        cmocka_unit_test(test_another_store_meanwhile),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, two_stores_teardown);
 }

@@ -13,17 +13,7 @@ static struct two_stores two; /* with the run "r": at first of two epochs, then 
 static int
 setup(void **state)
 {
-	(void)state;
-	two_stores_open(&two, two_stores_make("r", 2), two_stores_make("r", 3));
-	two_stores_put(&two, two.first);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	return two_stores_remove(&two);
+	return two_stores_setup(state, &two, two_stores_make("r", 2), two_stores_make("r", 3));
 }
 
 static const struct view *
@@ -80,7 +70,8 @@ test_never_goes_back(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_never_goes_back, setup, teardown)};
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(test_never_goes_back, setup, two_stores_teardown)};
 
 	return cmocka_run_group_tests_name("views", tests, NULL, NULL);
 }

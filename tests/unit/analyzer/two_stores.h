@@ -42,20 +42,23 @@ two_stores_put(const struct two_stores *stores, const struct fixture *fixture)
 	assert_int_equal(rename(beside, stores->place), 0);
 }
 
-/* Makes the place, with nothing in it. */
-static inline void
-two_stores_open(struct two_stores *stores, struct fixture *first, struct fixture *second)
+/* Makes the place, with the first of the two in it. They become the test's state, which two_stores_teardown() removes. */
+static inline int
+two_stores_setup(void **state, struct two_stores *stores, struct fixture *first, struct fixture *second)
 {
-	stores->first = first;
-	stores->second = second;
-	strcpy(stores->folder, "/tmp/portolan-two-stores-XXXXXX");
+	*stores = (struct two_stores){.first = first, .second = second, .folder = "/tmp/portolan-two-stores-XXXXXX"};
 	assert_non_null(mkdtemp(stores->folder));
 	snprintf(stores->place, sizeof(stores->place), "%s/store", stores->folder);
+	two_stores_put(stores, first);
+	*state = stores;
+	return 0;
 }
 
 static inline int
-two_stores_remove(struct two_stores *stores)
+two_stores_teardown(void **state)
 {
+	struct two_stores *stores = *state;
+
 	fixture_free(stores->first);
 	fixture_free(stores->second);
 	return remove_folder(stores->folder);
